@@ -75,7 +75,8 @@ const compare = async (
   const flooded: number[] = []
   const beside: number[] = []
   times.set(`${kind}: silence`, silence).set(`${kind}: flood`, flooded).set(`${kind}: neighbour`, beside)
-  await Promise.all([quiet(2_000), quietBeside(2_000)])
+  // What was just started compiles its program, and looks at the lists that are searched for the first time.
+  await Promise.all([underFlood(quiet), underFlood(quietBeside)])
   for (let round = 0; round < rounds; round++) {
     silence.push(...(await quiet(phaseMilliseconds)))
     flooded.push(...(await underFlood(quiet)))

@@ -17,8 +17,7 @@ import {
   resources,
   scopePrefix,
   scopes,
-  TestData,
-  testEventType,
+  sentEvents,
   webhookEvents,
   webhookEventTypes,
 } from '@masthead/contract'
@@ -127,14 +126,13 @@ const changesTypes = (): string[] => {
 }
 
 const webhookTypes = (): string[] => {
-  const events = { ...webhookEvents, [testEventType]: { summary: 'An admin tests the endpoint.', data: TestData } }
-  const data = new Map(Object.values(events).map((event) => [titleOf(event.data), plain(event.data)]))
+  const data = new Map(Object.values(sentEvents).map((event) => [titleOf(event.data), plain(event.data)]))
   return [
     `export type ResourceName = ${resourceNames.map((name) => `'${name}'`).join(' | ')}\n`,
     ...data.values().map((schema) => interfaceOf({ ...schema, description: 'The `data` of a webhook.' })),
     '/** The body of a webhook. */',
     'export type WebhookEvent =',
-    ...Object.entries(events).flatMap(([type, event]) => [
+    ...Object.entries(sentEvents).flatMap(([type, event]) => [
       `  /** ${event.summary} */`,
       `  | { type: '${type}'; timestamp: string; data: ${titleOf(event.data)} }`,
     ]),

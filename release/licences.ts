@@ -3,16 +3,16 @@ import allowed from './allowed-licences.json' with { type: 'json' }
 import { lockedPackages, nameOf, type Tree } from './locked-packages.ts'
 
 /** Whether one of the licences that a package offers is on the list. Who must follow two at once follows each. */
-export const isAllowed = (license: string): boolean =>
-  license
-    .replaceAll(/[()]/g, '')
-    .split(' OR ')
-    .some((choice) => choice.split(' AND ').every((id) => allowed.includes(id)))
+export const isAllowed = (license: string): boolean => {
+  const [group, inside] = /\(([^()]*)\)/.exec(license) ?? []
+  if (group && inside) return isAllowed(license.replace(group, isAllowed(inside) ? 'MIT' : 'refused'))
+  return license.split(' OR ').some((choice) => choice.split(' AND ').every((id) => allowed.includes(id)))
+}
 
 /** The packages under a licence that is not on the list. */
-export const refusedLicences = (trees: Tree[] = [lockedPackages('server'), lockedPackages('console')]): string[] =>
-  trees.flatMap((tree) =>
-    Object.entries(tree)
+export const refusedLicences = (): string[] =>
+  ['server', 'console'].flatMap((workspace) =>
+    Object.entries(lockedPackages(workspace))
       .filter(([, { license = '' }]) => !isAllowed(license))
       .map(([path, { license = 'no licence' }]) => `${nameOf(path)}: ${license}`),
   )

@@ -15,7 +15,7 @@ export type Locked = {
 }
 export type Tree = Record<string, Locked>
 /** With its place in the repository. */
-export type Placed = Locked & { origin: string }
+type Placed = Locked & { origin: string }
 
 const { join } = posix
 const lock: Tree = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')).packages

@@ -1,5 +1,5 @@
 /** An answer to a read, as it came: whoever gets it again gets it anew, and may change it. */
-export type KeptAnswer = { text: string; etag: string; link: string | null }
+type KeptAnswer = { text: string; etag: string; link: string | null }
 
 /** Kept beside the text of an answer, by estimate. */
 const overheadBytes = 500

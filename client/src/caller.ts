@@ -264,7 +264,7 @@ export class Caller {
     const received = await this.#exchange({ ...request, headers: headersOf(request, token) }, attempt, signal)
     if (received instanceof ConnectionError) return received
     const { response, text } = received
-    const isExpected = response.ok && (request.isFile || isEventStream(response))
+    const isExpected = request.isFile ? isFilePart(response) : response.ok && isEventStream(response)
     return isExpected ? response : failureOf(request, response, readObject(text))
   }
 
@@ -293,7 +293,7 @@ const headersOf = (request: Request, token: string): Headers =>
 const receive = async (url: string, init: RequestInit, isFile: boolean): Promise<Received | ConnectionError> => {
   try {
     const response = await fetch(url, init)
-    const isStream = isEventStream(response) || (isFile && response.ok)
+    const isStream = isEventStream(response) || (isFile && isFilePart(response))
     return { response, text: isStream ? '' : await response.text() }
   } catch (cause) {
     // The caller's own reason, or that the time is over.
@@ -301,6 +301,9 @@ const receive = async (url: string, init: RequestInit, isFile: boolean): Promise
     return new ConnectionError(`${init.method} ${withoutQuery(url)}`, cause)
   }
 }
+
+/** A file, a part of it, or that there is no more of it. */
+const isFilePart = ({ ok, status }: Response): boolean => ok || status === 416
 
 const failureOf = ({ method, url }: Request, { status, headers }: Response, value: object | undefined): Failure => {
   const retryAfter = readRetryAfter(headers.get('retry-after'))

@@ -1,11 +1,9 @@
+import { bodyParts, type PartsOptions } from './body-parts.ts'
 import { withDeadline } from './deadline.ts'
-import { ConnectionError, MastheadError } from './errors.ts'
+import { MastheadError } from './errors.ts'
 import { type Failure, isPassing, pauseMilliseconds } from './retries.ts'
 
-export type DownloadOptions = {
-  signal?: AbortSignal | undefined
-  /** How long a connection may bring nothing. */
-  quietMilliseconds: number
+export type DownloadOptions = PartsOptions & {
   /** How often in a row a connection may fail without bringing anything. */
   retries: number
   /** The first byte to bring. */
@@ -20,40 +18,37 @@ type Connections = {
 
 /** The bytes of a file as they come. A connection that breaks or is silent is followed by another one, which goes on after the last byte. */
 export async function* downloaded(
-  { signal, quietMilliseconds, retries, from }: DownloadOptions,
+  options: DownloadOptions,
   { open, onPause }: Connections,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const soon = <T>(work: Promise<T>): Promise<T> =>
-    withDeadline(quietMilliseconds, signal, (deadline) => deadline.during(work))
-  let at = from
+  const { signal, retries } = options
+  let at = options.from
   let etag: string | null = null
   for (let attempt = 1; ; attempt++) {
-    const connection = new AbortController()
-    try {
-      const opened: Response | Failure = await soon(open(at, etag, attempt, connection.signal))
-      if (opened instanceof MastheadError) throw opened
-      if (opened.status !== (at === 0 ? 200 : 206)) throw new MastheadError('the file is not the one that was begun')
+    const openHere = async (connection: AbortSignal): Promise<Response | Failure> => {
+      const opened = await open(at, etag, attempt, connection)
+      if (opened instanceof MastheadError) return opened
+      if (!isRest(opened, at)) throw new MastheadError('the file is not the one that was begun')
       etag = opened.headers.get('etag')
-      const reader = opened.body?.getReader()
-      for (;;) {
-        const part = await soon(reader?.read().catch(broken) ?? Promise.resolve(undefined))
-        if (!part?.value) return
+      return opened
+    }
+    try {
+      for await (const part of bodyParts(options, openHere, 'file')) {
         attempt = 1
-        at += part.value.length
-        yield part.value
+        at += part.length
+        yield part
       }
+      return
     } catch (error) {
       signal?.throwIfAborted()
       if (!isPassing(error) || attempt > retries) throw error
       const pause = pauseMilliseconds(error, attempt)
       onPause(at, attempt, error, pause)
       await withDeadline(Number.POSITIVE_INFINITY, signal, (deadline) => deadline.sleep(pause))
-    } finally {
-      connection.abort()
     }
   }
 }
 
-const broken = (cause: unknown): never => {
-  throw new ConnectionError('the rest of a file', cause)
-}
+/** RFC 9110 §15.5.17: a file of which everything has come is answered with 416 and its size, and without a body. */
+const isRest = ({ status, headers }: Response, at: number): boolean =>
+  status === (at === 0 ? 200 : 206) || (status === 416 && headers.get('content-range') === `bytes */${at}`)

@@ -35,8 +35,8 @@ export class Page<T> {
 
 /** A page as it is sent. */
 export type PageBody<T> = { items: T[]; page: number; pageSize: number; total: number | null }
-export type PageCursors = { next: string | null; changes: string | null }
-export type LoadPage<T> = (cursor?: string) => Promise<Page<T>>
+type PageCursors = { next: string | null; changes: string | null }
+type LoadPage<T> = (cursor?: string) => Promise<Page<T>>
 
 /**
  * `await` it for the first page, or walk it with `for await` for every record, page after page: whatever others write

@@ -1,5 +1,5 @@
 import { baseAddress } from './base-address.ts'
-import { Deadline } from './deadline.ts'
+import { withDeadline } from './deadline.ts'
 import { AuthorizationError, ConnectionError } from './errors.ts'
 import { basePath, type Scope, scopePrefix } from './generated/contract.ts'
 import {
@@ -45,7 +45,7 @@ export interface AuthorizationRequest {
 /** Can be stored as JSON. */
 export interface Tokens {
   accessToken: string
-  /** When the access token expires, in milliseconds since 1970. */
+  /** When the access token expires, in milliseconds since 1970; far in the future where nobody says so, until it is refused. */
   expiresAt: number
   /** Null when the application is not registered for it. */
   refreshToken: string | null
@@ -105,36 +105,43 @@ export class OAuthClient {
     if (state === '' || searchParams.get('state') !== state)
       throw new AuthorizationError('state_mismatch', 'the answer belongs to another request: start again')
     // RFC 9207: an answer of another authorization server is not for us.
-    if (baseAddress(searchParams.get('iss') ?? this.#authUrl) !== this.#authUrl)
+    const issuer = searchParams.get('iss') ?? this.#authUrl
+    if (!URL.canParse(issuer) || baseAddress(issuer) !== this.#authUrl)
       throw new AuthorizationError('issuer_mismatch', `the answer does not come from ${this.#authUrl}`)
     const error = searchParams.get('error')
     if (error !== null)
       throw new AuthorizationError(error, searchParams.get('error_description') ?? 'access was not granted')
     const code = searchParams.get('code')
     if (code === null) throw new AuthorizationError('not_a_callback', 'the address holds neither a code nor an error')
-    const tokens = await this.#request({
+    const { redirectUri, scopes } = this.#options
+    const grant = {
       grant_type: 'authorization_code',
-      redirect_uri: this.#options.redirectUri,
+      redirect_uri: redirectUri,
       code,
       code_verifier: codeVerifier,
       resource: this.#baseUrl + basePath,
-    })
+    }
+    const tokens = await this.#request(grant, { refreshToken: null, scopes: [...scopes] })
     await this.#options.onTokens?.(tokens)
     return this.resume(tokens)
   }
 
   /** A session from tokens that were stored. Two sessions of the same tokens would end each other. */
   resume(tokens: Tokens): OAuthSession {
-    const renew = (refreshToken: string, path: string) => {
+    const renew: Renew = (before, path) => {
       const resource = this.#baseUrl + path
-      return this.#request({ grant_type: 'refresh_token', refresh_token: refreshToken, resource }, refreshToken)
+      const grant = { grant_type: 'refresh_token', refresh_token: before.refreshToken, resource }
+      return this.#request(grant, before)
     }
     const managementOf = this.#options.endpoints ? null : managementPath
     return new OAuthSession(tokens, renew, this.#options.onTokens, managementOf)
   }
 
   /** Sent once: a code and a refresh token work once, and who repeats one ends what it gave. */
-  async #request(grant: Record<string, string>, refreshToken: string | null = null): Promise<Tokens> {
+  async #request(
+    grant: Record<string, string>,
+    { refreshToken, scopes }: Pick<Tokens, 'refreshToken' | 'scopes'>,
+  ): Promise<Tokens> {
     const body = new URLSearchParams({ client_id: this.#options.clientId, ...grant })
     const sentAt = Date.now()
     const { status, text } = await post(String(this.#options.endpoints?.token ?? `${this.#authUrl}/oauth2/token`), body)
@@ -145,15 +152,19 @@ export class OAuthClient {
     }
     return {
       accessToken: answer.access_token,
-      expiresAt: sentAt + (answer.expires_in ?? 0) * 1_000,
+      expiresAt: answer.expires_in == null ? latestDate : sentAt + answer.expires_in * 1_000,
       refreshToken: answer.refresh_token ?? refreshToken,
       idToken: answer.id_token ?? null,
-      scopes: (answer.scope ?? '').split(' ').flatMap((scope) => scope.split(scopePrefix)[1] ?? []),
+      // RFC 6749 §5.1 and §6: where they are not named, they are those that were asked for, or granted before.
+      scopes: answer.scope?.split(' ').flatMap((scope) => scope.split(scopePrefix)[1] ?? []) ?? scopes,
     }
   }
 }
 
-type Renew = (refreshToken: string, path: string) => Promise<Tokens>
+/** The last that a `Date` can tell, in milliseconds. */
+const latestDate = 8.64e15
+
+type Renew = (before: Pick<Tokens, 'scopes'> & { refreshToken: string }, path: string) => Promise<Tokens>
 
 /** The access of one user: gives `Masthead` its tokens, and renews them before they expire or when one is refused. */
 export class OAuthSession {
@@ -222,10 +233,10 @@ export class OAuthSession {
   }
 
   #renewOnce(path: string): Promise<Tokens> {
-    const { refreshToken } = this.#tokens
+    const { refreshToken, scopes } = this.#tokens
     if (refreshToken === null)
       throw new AuthorizationError('no_refresh_token', 'the application is not registered for refresh tokens')
-    return this.#renew(refreshToken, path)
+    return this.#renew({ refreshToken, scopes }, path)
   }
 
   /** The old ones are spent, also when the new ones cannot be stored. */
@@ -240,7 +251,7 @@ const isOver = ({ accessToken, expiresAt }: Pick<Tokens, 'accessToken' | 'expire
 
 type TokenAnswer = {
   access_token?: string
-  expires_in?: number
+  expires_in?: number | null
   refresh_token?: string
   id_token?: string
   scope?: string
@@ -248,19 +259,16 @@ type TokenAnswer = {
   error_description?: string
 }
 
-const post = async (url: string, body: URLSearchParams): Promise<{ status: number; text: string }> => {
-  const deadline = new Deadline(timeoutMilliseconds, undefined)
-  try {
-    const headers = { accept: 'application/json' }
-    const response = await fetch(url, { method: 'POST', headers, body, signal: deadline.signal })
-    return { status: response.status, text: await response.text() }
-  } catch (cause) {
-    deadline.signal.throwIfAborted()
-    throw new ConnectionError(`POST ${url}`, cause)
-  } finally {
-    deadline.release()
-  }
-}
+const post = (url: string, body: URLSearchParams): Promise<{ status: number; text: string }> =>
+  withDeadline(timeoutMilliseconds, undefined, async ({ signal }) => {
+    try {
+      const response = await fetch(url, { method: 'POST', headers: { accept: 'application/json' }, body, signal })
+      return { status: response.status, text: await response.text() }
+    } catch (cause) {
+      signal.throwIfAborted()
+      throw new ConnectionError(`POST ${url}`, cause)
+    }
+  })
 
 const challengeOf = async (verifier: string): Promise<string> => {
   if (!crypto.subtle) throw new TypeError('PKCE needs Web Crypto, which pages have only by https or on localhost')

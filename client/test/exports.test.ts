@@ -40,6 +40,11 @@ test('an export is made, listed, downloaded from any byte on, and deleted', asyn
   assert.equal(createHash('sha256').update(whole).digest('hex'), files[0]?.sha256)
   const rest = await taken(masthead.exports.download(id, 'contacts.ndjson', { from: 1_000_000 }))
   assert.ok(rest.equals(whole.subarray(1_000_000)))
+  assert.equal((await taken(masthead.exports.download(id, 'contacts.ndjson', { from: whole.length }))).length, 0)
+  await assert.rejects(
+    taken(masthead.exports.download(id, 'contacts.ndjson', { from: whole.length + 1 })),
+    /the file is not the one that was begun/,
+  )
   assert.equal((await masthead.exports.delete(id)).state, 'deleted')
   await assert.rejects(taken(masthead.exports.download(id, 'contacts.ndjson')), (error) =>
     isProblem(error, 'not_found'),

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { after, describe, test } from 'node:test'
 import { Browser, callback, newApplication, newPerson } from '../../server/test/browsers/oauth-browser.ts'
 import { sampleAccount, sampleContact } from '../../server/test/records/sample-records.ts'
 import { freeAddress, startService } from '../../server/test/service.ts'
@@ -96,6 +98,27 @@ describe('an application', () => {
     assert.equal(answer.searchParams.get('iss'), baseUrl)
     answer.searchParams.set('iss', 'https://elsewhere.example')
     assert.equal(await codeOf(oauth.exchange(answer, request)), 'issuer_mismatch')
+    answer.searchParams.set('iss', 'no address')
+    assert.equal(await codeOf(oauth.exchange(answer, request)), 'issuer_mismatch')
+  })
+
+  test('has the scopes that it asked for, until its token is refused, where an authorization server outside names neither', async () => {
+    let count = 0
+    const outside = createServer((_request, response) =>
+      response.end(JSON.stringify({ access_token: `a${++count}`, token_type: 'Bearer', refresh_token: 'r' })),
+    )
+    await once(outside.listen(0, '127.0.0.1'), 'listening')
+    after(() => outside.close())
+    const token = `http://127.0.0.1:${Object(outside.address()).port}/token`
+    const client = oauthClient({ endpoints: { authorization: 'https://elsewhere.example/authorize', token } })
+    const request = await client.createAuthorizationRequest()
+    const session = await client.exchange(`${callback}?state=${request.state}&code=c`, request)
+    assert.deepEqual(session.tokens.scopes, ['contacts:read'])
+    assert.deepEqual([await session.accessToken(), await session.accessToken()], ['a1', 'a1'])
+    assert.match(new Date(session.tokens.expiresAt).toISOString(), /Z$/)
+    assert.equal(await session.accessToken('a1'), 'a2')
+    const resumed = client.resume({ ...session.tokens, scopes: ['accounts:read'] })
+    assert.deepEqual((await resumed.refresh()).scopes, ['accounts:read'])
   })
 
   test('learns that the user said no, that a code is spent, and that an address is no answer', async () => {

@@ -1,7 +1,8 @@
 import * as field from './fields.ts'
-import { defineResource, type Resource } from './operation.ts'
+import { defineResource, isPaged, type Resource } from './operation.ts'
 import { type ListedName, listedNames, resources } from './resources.ts'
 import { Type } from './schema.ts'
+import type { Scope } from './scopes.ts'
 
 /** How many changes a call returns, and how long it may wait for the first one. */
 export const changePages = { default: 200, maximum: 1_000, longestWaitSeconds: 30 } as const
@@ -13,20 +14,16 @@ export const mostFollowedByToken = 10
 export const changesRelation = 'https://masthead.dev/rel/changes'
 
 /** The scope that reading the list of a resource needs. */
-export const readScopeOf = (name: ListedName): string => {
+export const readScopeOf = (name: ListedName): Scope => {
   const { operations }: Resource = resources[name]
-  const scope = Object.values(operations).find(({ method, path }) => method === 'GET' && path === `/${name}`)?.scope
+  const scope = Object.values(operations).find(isPaged)?.scope
   if (typeof scope !== 'string') throw new Error(`${name} cannot be listed by one scope`)
-  return scope
+  return scope as Scope // that of an operation of a resource
 }
 
 const Change = Type.Object(
   {
-    resource: Type.Unsafe<ListedName>({
-      type: 'string',
-      enum: [...listedNames],
-      description: 'The list that the record is in.',
-    }),
+    resource: field.oneOf(listedNames, 'The list that the record is in.'),
     id: field.identifier('Identifier of the record.'),
     externalId: field.nullableText(
       'Identifier of the record in another system, as an import stored it; null where there is none, and of a record that was removed.',

@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from 'typebox'
 import { readScopeOf } from './changes.ts'
 import * as field from './fields.ts'
-import { cursor, defineResource, paging, type Resource } from './operation.ts'
+import { cursor, defineResource, isPaged, paging, type Resource } from './operation.ts'
 import { type ListedName, listedNames, resources } from './resources.ts'
 import { Type } from './schema.ts'
 
@@ -18,7 +18,7 @@ export const exportFormats = ['csv', 'ndjson'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
 /** `failed` and `deleted` exports have no files. */
-export const exportStates = ['waiting', 'running', 'done', 'failed', 'deleted'] as const
+const exportStates = ['waiting', 'running', 'done', 'failed', 'deleted'] as const
 export type ExportState = (typeof exportStates)[number]
 
 /** Where a list begins and how it is ordered does not matter to a file; a search of a whole list has no bound. */
@@ -27,7 +27,7 @@ const notExported: readonly string[] = [...Object.keys({ ...paging, cursor }), '
 /** The parameters of the list of a resource that an export takes as well. */
 export const filtersOf = (name: ListedName): TObject => {
   const { operations, record }: Resource = resources[name]
-  const list = Object.values(operations).find(({ method, path }) => method === 'GET' && path === `/${name}`)
+  const list = Object.values(operations).find(isPaged)
   const filters = Object.entries<TSchema>(list?.query?.properties ?? {}).filter(([one]) => !notExported.includes(one))
   return Type.Object(Object.fromEntries(filters), {
     ...field.closed,
@@ -47,14 +47,8 @@ const filters = Type.Unsafe<ExportFilters>(
   }),
 )
 
-const resource = (description: string) =>
-  Type.Unsafe<ListedName>({ type: 'string', enum: [...listedNames], description })
-
-const format = Type.Unsafe<ExportFormat>({
-  type: 'string',
-  enum: [...exportFormats],
-  description: 'The format of the files.',
-})
+const resource = (description: string) => field.oneOf(listedNames, description)
+const format = field.oneOf(exportFormats, 'The format of the files.')
 
 const ExportInput = Type.Object(
   {
@@ -91,22 +85,17 @@ const ExportFile = Type.Object(
 const Export = Type.Object(
   {
     id: field.identifier('Identifier of the export.'),
-    state: Type.Unsafe<ExportState>({
-      type: 'string',
-      enum: [...exportStates],
-      description:
-        '`waiting`, `running`: ask again in a second. `done`: the files can be downloaded. `failed`: `problem` says why. `deleted`: somebody has cancelled or deleted it.',
-    }),
+    state: field.oneOf(
+      exportStates,
+      '`waiting`, `running`: ask again in a second. `done`: the files can be downloaded. `failed`: `problem` says why. `deleted`: somebody has cancelled or deleted it.',
+    ),
     resources: Type.Array(resource('A list.'), { description: 'What it holds, a file for each.' }),
     filters,
     format,
     gzip: Type.Boolean({ description: 'The files are compressed.' }),
     spreadsheet: Type.Boolean({ description: 'Spreadsheets do not treat texts of the files as formulas.' }),
     records: count('How many records are written so far.'),
-    expected: Type.Unsafe<number | null>({
-      type: ['integer', 'null'],
-      description: 'How many it will be; null while nobody knows, as with most filters.',
-    }),
+    expected: field.nullableInteger('How many it will be; null while nobody knows, as with most filters.'),
     asOf: field.nullableTimestamp('The moment of which all files are; null before it was begun.'),
     files: Type.Array(ExportFile, { description: 'The files; none until it is done.' }),
     problem: field.nullableText('Why it failed, and what to do.'),

@@ -2,7 +2,7 @@ import { storedFieldsOf } from './record-fields.ts'
 import { type ResourceName, resourceNames } from './resources.ts'
 
 /** What people and programs call a field, by language. The first name of a language is its label. */
-export type FieldNames = { en: readonly string[]; de: readonly string[]; fr: readonly string[]; es: readonly string[] }
+type FieldNames = { en: readonly string[]; de: readonly string[]; fr: readonly string[]; es: readonly string[] }
 
 type Listed = Readonly<Record<string, string>>
 
@@ -56,7 +56,7 @@ const listed: Readonly<Record<ResourceName, Listed>> = {
   },
   accounts: {
     id,
-    accountId: `${accountId}`,
+    accountId,
     company:
       'company, company name, name, organisation, organization, business name, account name, customer name, firm | Firma, Firmenname, Unternehmen, Name, Organisation, Kundenname, Firmierung, Name 1 | société, entreprise, nom, raison sociale, nom de la société, organisation, nom du client | empresa, compañía, nombre, razón social, nombre de la empresa, organización, sociedad, nombre del cliente',
     address:
@@ -123,7 +123,11 @@ const listed: Readonly<Record<ResourceName, Listed>> = {
     id,
     subscriptionId:
       'subscription id, subscription, subscription no, subs id, external id, order number | Abo-ID, Abonummer, Abo-Nr, Abonr, Abonnement, Abonnementnummer, Abonnement-Nr, Abo | numéro d’abonnement, n° abonnement, abonnement, identifiant abonnement, code abonnement, n° d’abonnement | número de suscripción, nº suscripción, suscripción, id suscripción, código de suscripción',
-    accountId: `${accountId.replace('customer id', 'subscriber id, subscriber number, subscriber, customer id').replace('Kundennummer', 'Abonnentennummer, Abonnent, Kundennummer').replace('numéro client', 'numéro d’abonné, abonné, numéro client').replace('número de cliente', 'número de suscriptor, suscriptor, número de cliente')}`,
+    accountId: accountId
+      .replace('customer id', 'subscriber id, subscriber number, subscriber, customer id')
+      .replace('Kundennummer', 'Abonnentennummer, Abonnent, Kundennummer')
+      .replace('numéro client', 'numéro d’abonné, abonné, numéro client')
+      .replace('número de cliente', 'número de suscriptor, suscriptor, número de cliente'),
     publicationId,
     renewedFromSubsId:
       'renewed from subs id, renewed from, previous subscription, renewed from subscription | verlängert aus, Vorgänger, Vorgängerabo, verlängert von, Vorabo | renouvelé de, abonnement précédent, renouvellement de | renovada de, suscripción anterior, renovación de',

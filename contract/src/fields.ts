@@ -35,7 +35,7 @@ export type KeyForm = 'lowerCase' | 'name' | 'cents' | 'whole'
 export type Comparison = { field: string; by: '=' | '>=' | '<=' | '<' }
 
 /** What the contract says of a field beside its JSON Schema, which is all that callers see. */
-export type Traits = {
+type Traits = {
   kind: Kind
   /** What a text holds. */
   content?: Content
@@ -114,6 +114,12 @@ export const nullableMoney = (description: string) =>
   keyed('cents', nullable<string>('money', 'string', { description, pattern: '^-?[0-9]+\\.[0-9]{2}$' }))
 export const nullableCount = (description: string) =>
   nullable<string>('integer', 'string', { description, pattern: '^-?[0-9]+$' })
+
+export const count = (description: string) => Type.Integer({ description })
+export const nullableInteger = (description: string) =>
+  Type.Unsafe<number | null>({ type: ['integer', 'null'], description })
+export const oneOf = <const T extends string>(values: readonly T[], description: string) =>
+  Type.Unsafe<T>({ type: 'string', enum: [...values], description })
 
 /** When the record was deleted. */
 export const deletion = (description: string) => noted(nullableTimestamp(description), { marksDeletion: true })

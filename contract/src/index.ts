@@ -2,7 +2,7 @@ export * from './apis.ts'
 export * from './changes.ts'
 export * from './exports.ts'
 export { type Comparison, type Content, type KeyForm, type Kind, longest, traitsOf } from './fields.ts'
-export type { DeliveryState } from './management/deliveries.ts'
+export { type DeliveryState, deliveryStates } from './management/deliveries.ts'
 export {
   dateOrders,
   decimalSigns,

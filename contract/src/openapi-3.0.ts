@@ -1,7 +1,8 @@
-import { type Json, openapi } from './openapi.ts'
+import { openapi } from './openapi.ts'
 import { pageNumbers } from './operation.ts'
 import { fieldsOf } from './record-fields.ts'
 import { resourceNames, resources } from './resources.ts'
+import type { Json } from './schema.ts'
 import { basePath } from './version.ts'
 
 type Members = { [key: string]: Json }

@@ -1,17 +1,12 @@
 import type { TSchema } from 'typebox'
 import * as field from './fields.ts'
-import { Type } from './schema.ts'
-import { TestData, testEventType, webhookEvents } from './webhook-events.ts'
-
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+import { type Json, Type } from './schema.ts'
+import { sentEvents } from './webhook-events.ts'
 
 /** The requests that an endpoint receives, one for each type of event. */
 export const describeWebhooks = (refer: (schema: TSchema) => Json): Json =>
   Object.fromEntries(
-    Object.entries({
-      ...webhookEvents,
-      [testEventType]: { summary: 'An admin tests the endpoint.', data: TestData },
-    }).map(([type, { summary, data }]) => [
+    Object.entries(sentEvents).map(([type, { summary, data }]) => [
       type,
       {
         post: {

@@ -6,10 +6,9 @@ import { idempotencyKeys, isPaged, mediaTypesOf, type Operation, type Resource, 
 import { isTagged, type NamedOperation, operations } from './operations.ts'
 import { Problem, type ProblemCode, problems } from './problems.ts'
 import { resources } from './resources.ts'
+import type { Json } from './schema.ts'
 import { scopes } from './scopes.ts'
 import { basePath, scopePrefix, version } from './version.ts'
-
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
 /** The OpenAPI 3.1 document: the contract in the words that other people's tools read. */
 export const openapi = (): Json => {

@@ -1,5 +1,5 @@
 import type { Static, TObject, TOptional, TSchema, TString } from 'typebox'
-import { closed, compares, date, longest, timestamp } from './fields.ts'
+import { closed, compares, date, longest, nullableInteger, timestamp } from './fields.ts'
 import type { ProblemCode } from './problems.ts'
 import { Type } from './schema.ts'
 
@@ -177,6 +177,18 @@ export const days = <Name extends string>(name: Name, what: string) =>
     [`${name}From`]: compares(name, '>=', Type.Optional(date(`Only ${what} on this day or later.`))),
     [`${name}To`]: compares(name, '<=', Type.Optional(date(`Only ${what} on this day or earlier.`))),
   }) as Record<`${Name}From` | `${Name}To`, TOptional<TString>> // the keys are those two
+
+/** The parameter and the property by which what has numbers is walked, the newest first. */
+export const before = (what: string) =>
+  Type.Optional(
+    Type.Number({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      multipleOf: 1,
+      description: `Only ${what} with smaller numbers: \`next\` of the answer before.`,
+    }),
+  )
+export const next = nullableInteger('Give it as `before` for older ones; null when there are none.')
 
 export const mostIds = 200
 

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { closed } from './fields.ts'
+import { closed, oneOf } from './fields.ts'
 import { Type } from './schema.ts'
 
 /** Every way in which the service says no: the code is stable, title, cause and cure are the same for every occurrence. */
@@ -193,7 +193,7 @@ export const Problem = Type.Object(
     title: Type.String({ description: 'The same for every occurrence of the code.' }),
     status: Type.Integer({ description: 'The HTTP status.' }),
     detail: Type.String({ description: 'What is wrong this time, and what to do.' }),
-    code: Type.Unsafe<ProblemCode>({ type: 'string', enum: codes, description: 'Stable name of the problem.' }),
+    code: oneOf(codes, 'Stable name of the problem.'),
     requestId: Type.String({ description: 'Finds this request in the log of the operator.' }),
     errors: Type.Optional(Type.Array(ProblemPlace, { description: 'The places that are wrong, when there are such.' })),
   },

@@ -115,7 +115,7 @@ export const referrersOf = (resource: ResourceName): readonly { resource: Resour
     )
 
 /** A parameter of a list that compares a field with its value, and keeps no totals. */
-export type ListComparison = { parameter: string; field: Field; by: Comparison['by'] }
+type ListComparison = { parameter: string; field: Field; by: Comparison['by'] }
 
 const comparisons = byResource(({ operations }, name) =>
   Object.values(operations)

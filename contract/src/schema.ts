@@ -1,5 +1,7 @@
 import type * as typebox from 'typebox'
 
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+
 type Options = Record<string, unknown>
 
 const isOptional = Symbol('optional')

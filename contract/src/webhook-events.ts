@@ -1,5 +1,6 @@
 import type { TObject, TSchema } from 'typebox'
 import * as field from './fields.ts'
+import { count } from './fields.ts'
 import { accounts } from './resources/accounts.ts'
 import { contacts } from './resources/contacts.ts'
 import { tasks } from './resources/tasks.ts'
@@ -17,8 +18,6 @@ const recordOf = ({ properties }: TObject, title: string) =>
 const ContactData = recordOf(contacts.record, 'ContactEventData')
 const AccountData = recordOf(accounts.record, 'AccountEventData')
 const TaskData = recordOf(tasks.record, 'TaskEventData')
-
-const count = (description: string) => Type.Integer({ description })
 
 const importData = (counts: Record<string, TSchema>, title: string) =>
   Type.Object(
@@ -64,10 +63,16 @@ export const isWebhookEventType = (name: string): name is WebhookEventType => Ob
 /** What an admin sends to see whether an endpoint works. Nobody subscribes to it. */
 export const testEventType = 'webhook.test'
 
-export const TestData = Type.Object(
+const TestData = Type.Object(
   { endpointId: field.identifier('Identifier of the endpoint.') },
   { ...field.closed, title: 'WebhookTestData' },
 )
+
+/** All that an endpoint receives. */
+export const sentEvents: Readonly<Record<string, WebhookEvent>> = {
+  ...webhookEvents,
+  [testEventType]: { summary: 'An admin tests the endpoint.', data: TestData },
+}
 
 /** What a tenant may have of them, and how long what they were sent is kept. */
 export const webhookLimits = { endpoints: 20, keptDays: 30, responseBytes: 4_096, rotationHours: 24 } as const

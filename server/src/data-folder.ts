@@ -6,7 +6,7 @@ import { fileTrouble } from './file-trouble.ts'
 import { Refusal } from './refusal.ts'
 
 /** What is wrong with a folder, and what to do about it. */
-export type FolderTrouble = {
+type FolderTrouble = {
   found: string
   todo: string
   /** It is not there, and cannot be made. */

@@ -11,7 +11,7 @@ const domainText = new RegExp(`^[^${inNoAddress}${inUrls}]+$`, 'u')
 const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/i
 
 /** What keeps a text from being an e-mail address; null when it can be one. */
-export const wrongInAddress = (text: string): string | null => {
+const wrongInAddress = (text: string): string | null => {
   const at = text.lastIndexOf('@')
   if (at < 0) return 'it has no @'
   const [local, domain] = [text.slice(0, at), text.slice(at + 1)]

@@ -1,3 +1,5 @@
+import { codeOf } from './error-message.ts'
+
 const reasons: Record<string, string> = {
   EACCES: 'may not be written to by this user',
   EPERM: 'may not be written to by this user',
@@ -12,6 +14,6 @@ const reasons: Record<string, string> = {
 
 /** Describes an error of the file system in plain words; returns null for other errors. */
 export const fileTrouble = (folder: string, error: unknown): string | null => {
-  const reason = error instanceof Error && 'code' in error ? reasons[String(error.code)] : undefined
+  const reason = reasons[codeOf(error)]
   return reason ? `${folder} ${reason}` : null
 }

@@ -1,4 +1,5 @@
 import { type ProblemCode, type ProblemPlace, problems } from '@masthead/contract'
+import type { Refusal } from './refusal.ts'
 
 type More = { errors?: ProblemPlace[]; headers?: Record<string, string> }
 
@@ -19,6 +20,16 @@ export class Problem extends Error {
     return problems[this.code].status
   }
 }
+
+/** What an operator would be refused at the command line is a conflict for a caller. */
+export const conflictOf = ({ sentence }: Refusal): Problem => new Problem('conflict', sentence)
+
+/** A server that restarts or gives its place to another is back within seconds. */
+export const retryAfterSeconds = 1
+
+/** Something is away for a moment, or has too much to do. */
+export const unavailable = (detail: string, seconds = retryAfterSeconds): Problem =>
+  new Problem('unavailable', detail, { headers: { 'retry-after': String(seconds) } })
 
 /** A problem with one property of the body. */
 export const invalidProperty = (property: string, code: string, detail: string): Problem =>

@@ -6,4 +6,9 @@ export class Refusal extends Error {
     super(message, options)
     this.steps = steps
   }
+
+  /** The message as it is shown elsewhere than on the command line. It may begin with an e-mail address, which stays as it is. */
+  get sentence(): string {
+    return `${this.message.replace(/^[a-z]+(?=[ ,])/, (word) => word.charAt(0).toUpperCase() + word.slice(1))}.`
+  }
 }

@@ -1,5 +1,5 @@
 import * as field from '../fields.ts'
-import { defineResource, filter, flag } from '../operation.ts'
+import { before, defineResource, filter, flag, next } from '../operation.ts'
 import { Type } from '../schema.ts'
 
 const AuditEntry = Type.Object(
@@ -43,14 +43,7 @@ export const auditEntries = defineResource({
       scope: 'audit:read',
       summary: 'List what was done, the newest first, 50 at a time',
       query: Type.Object({
-        before: Type.Optional(
-          Type.Number({
-            minimum: 1,
-            maximum: Number.MAX_SAFE_INTEGER,
-            multipleOf: 1,
-            description: 'Only entries with smaller numbers: `next` of the answer before.',
-          }),
-        ),
+        before: before('entries'),
         resource: filter('Only what was done to this kind of thing.'),
         recordId: filter('Only what was done to this one; with `resource`.'),
         includeIssued: flag('Also each token that an application got by a consent, and each opening of the console.'),
@@ -59,10 +52,7 @@ export const auditEntries = defineResource({
       answer: Type.Object(
         {
           items: Type.Array(AuditEntry, { description: 'Up to 50 entries.' }),
-          next: Type.Unsafe<number | null>({
-            type: ['integer', 'null'],
-            description: 'Give it as `before` for older ones; null when there are none.',
-          }),
+          next,
         },
         { ...field.closed, title: 'AuditEntryList' },
       ),

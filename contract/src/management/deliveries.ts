@@ -1,18 +1,10 @@
 import * as field from '../fields.ts'
-import { defineResource } from '../operation.ts'
+import { before, defineResource, next } from '../operation.ts'
 import { Type } from '../schema.ts'
 import { webhookLimits } from '../webhook-events.ts'
 
-const states = ['waiting', 'delivered', 'failed'] as const
-export type DeliveryState = (typeof states)[number]
-
-const state = {
-  type: 'string',
-  enum: [...states],
-  description:
-    '`failed`: it was given up after the last attempt. `waiting`: it waits for its turn or for another attempt.',
-}
-const nullableInteger = (description: string) => Type.Unsafe<number | null>({ type: ['integer', 'null'], description })
+export const deliveryStates = ['waiting', 'delivered', 'failed'] as const
+export type DeliveryState = (typeof deliveryStates)[number]
 
 const deliveryFields = {
   id: field.text('The `webhook-id` of the event (`msg_…`), which every attempt carries.'),
@@ -20,14 +12,17 @@ const deliveryFields = {
   number: Type.Integer({ description: 'Number of the event; newer ones have larger numbers.' }),
   type: field.text('Type of the event.'),
   recordId: field.identifier('The record that it tells of.'),
-  state: Type.Unsafe<DeliveryState>(state),
+  state: field.oneOf(
+    deliveryStates,
+    '`failed`: it was given up after the last attempt. `waiting`: it waits for its turn or for another attempt.',
+  ),
   createdAt: field.timestamp('When the event happened.'),
   attempts: Type.Integer({ description: 'How many attempts were begun.' }),
   triedAt: field.nullableTimestamp('When the last attempt began; null before the first.'),
   nextAttemptAt: field.nullableTimestamp('When the next attempt is due; null when there is none.'),
-  status: nullableInteger('Status of the last response; null when there was none.'),
+  status: field.nullableInteger('Status of the last response; null when there was none.'),
   error: field.nullableText('Why the last attempt failed; null when it was taken, and before the first.'),
-  durationMs: nullableInteger('How long the last attempt took, in milliseconds.'),
+  durationMs: field.nullableInteger('How long the last attempt took, in milliseconds.'),
 }
 const WebhookDelivery = Type.Object(deliveryFields, { ...field.closed, title: 'WebhookDelivery' })
 const WebhookDeliveryDetail = Type.Object(
@@ -61,21 +56,14 @@ export const deliveries = defineResource({
       scope,
       summary: 'List the deliveries of an endpoint, the newest first, 50 at a time',
       query: Type.Object({
-        before: Type.Optional(
-          Type.Number({
-            minimum: 1,
-            maximum: Number.MAX_SAFE_INTEGER,
-            multipleOf: 1,
-            description: 'Only deliveries with smaller numbers: `next` of the answer before.',
-          }),
-        ),
-        state: Type.Optional(Type.Unsafe<DeliveryState>({ ...state, description: 'Only deliveries in this state.' })),
+        before: before('deliveries'),
+        state: Type.Optional(field.oneOf(deliveryStates, 'Only deliveries in this state.')),
       }),
       status: 200,
       answer: Type.Object(
         {
           items: Type.Array(WebhookDelivery, { description: 'Up to 50 deliveries.' }),
-          next: nullableInteger('Give it as `before` for older ones; null when there are none.'),
+          next,
         },
         { ...field.closed, title: 'WebhookDeliveryList' },
       ),

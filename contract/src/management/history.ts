@@ -1,5 +1,5 @@
 import * as field from '../fields.ts'
-import { defineResource } from '../operation.ts'
+import { before, defineResource, next } from '../operation.ts'
 import { listedNames } from '../resources.ts'
 import { Type } from '../schema.ts'
 
@@ -43,23 +43,13 @@ export const history = defineResource({
       summary: 'List the changes of a record, the newest first, 20 at a time',
       description: `\`resource\` is one of ${listedNames.join(', ')}; \`recordId\` is either identifier. It tells neither addresses nor requests: those are in the audit log, for admins.`,
       query: Type.Object({
-        before: Type.Optional(
-          Type.Number({
-            minimum: 1,
-            maximum: Number.MAX_SAFE_INTEGER,
-            multipleOf: 1,
-            description: 'Only changes with smaller numbers: `next` of the answer before.',
-          }),
-        ),
+        before: before('changes'),
       }),
       status: 200,
       answer: Type.Object(
         {
           items: Type.Array(RecordChange, { description: 'Up to 20 changes.' }),
-          next: Type.Unsafe<number | null>({
-            type: ['integer', 'null'],
-            description: 'Give it as `before` for older ones; null when there are none.',
-          }),
+          next,
         },
         { ...field.closed, title: 'RecordHistory' },
       ),

@@ -1,12 +1,9 @@
 import * as field from '../fields.ts'
-import { longest } from '../fields.ts'
+import { count, longest, oneOf } from '../fields.ts'
 import { type ResourceName, resourceNames } from '../resources.ts'
 import { Type } from '../schema.ts'
 
-const count = (description: string) => Type.Integer({ description })
 const texts = (description: string) => Type.Array(field.text('One of them.'), { description })
-const oneOf = <const T extends string>(known: readonly T[], description: string) =>
-  Type.Unsafe<T>({ type: 'string', enum: [...known], description })
 
 export const importEncodings = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'latin1'] as const
 export type ImportEncoding = (typeof importEncodings)[number]
@@ -22,9 +19,6 @@ const value = field.text('A value, as it stands in the file.', { maxLength: long
 
 /** More columns than that are left to the command line. */
 const mostChoices = 1_000
-
-const resourceOf = (description: string) =>
-  Type.Unsafe<ResourceName>({ type: 'string', enum: resourceNames, description })
 
 /** Between parts of a value. */
 const sign = { maxLength: 20 } as const
@@ -121,7 +115,7 @@ export const ImportOptions = Type.Object(
         Type.Object(
           {
             name: memberName,
-            resource: Type.Optional(resourceOf('What it holds; noticed when absent.')),
+            resource: Type.Optional(oneOf(resourceNames, 'What it holds; noticed when absent.')),
             isLeftOut: Type.Optional(
               Type.Boolean({
                 description:
@@ -170,11 +164,7 @@ const NoticedFormat = Type.Object(
     format: field.text('How values are written, such as `day.month.year`; empty while that is in doubt.'),
     fits: count('Values that are written so.'),
     values: count('Values of the column.'),
-    option: Type.Unsafe<'dates' | 'decimal' | 'timeZone' | 'epoch' | ''>({
-      type: 'string',
-      enum: ['dates', 'decimal', 'timeZone', 'epoch', ''],
-      description: 'The option that decides; empty where none does.',
-    }),
+    option: oneOf(['dates', 'decimal', 'timeZone', 'epoch', ''], 'The option that decides; empty where none does.'),
     choices: Type.Array(
       Type.Object(
         { value: field.text('A value of the option.'), example: field.text('What it would make of a value.') },
@@ -200,18 +190,12 @@ const PreviewRow = Type.Object(
 export const ImportInspection = Type.Object(
   {
     format: oneOf(['csv', 'ndjson', 'json', 'xlsx'], 'What the file is.'),
-    encoding: Type.Unsafe<ImportEncoding | ''>({
-      type: 'string',
-      enum: [...importEncodings, ''],
-      description: 'How its text is encoded; empty for a workbook.',
-    }),
+    encoding: oneOf([...importEncodings, ''], 'How its text is encoded; empty for a workbook.'),
     separator: field.text('What separates cells; empty where nothing does.'),
-    escapes: Type.Unsafe<ImportEscapes | 'in doubt' | ''>({
-      type: 'string',
-      enum: [...importEscapes, 'in doubt', ''],
-      description:
-        'What protects special characters in text with separators, where the option `escapes` decides what is in doubt; empty for others.',
-    }),
+    escapes: oneOf(
+      [...importEscapes, 'in doubt', ''],
+      'What protects special characters in text with separators, where the option `escapes` decides what is in doubt; empty for others.',
+    ),
     sheets: texts('The sheets of a workbook.'),
     sheet: field.text('The sheet that is read; empty when it is no workbook.'),
     members: Type.Array(
@@ -230,15 +214,11 @@ export const ImportInspection = Type.Object(
     member: field.text('The file of the archive that is looked at here; empty when it is no archive.'),
     rows: count('Rows, without the header.'),
     resource: nullableResource('What the file holds; null when nobody can tell.'),
-    resourceNoticed: Type.Unsafe<'given' | 'name' | 'columns' | ''>({
-      type: 'string',
-      enum: ['given', 'name', 'columns', ''],
-      description: 'How the resource was found; empty when it was not.',
-    }),
+    resourceNoticed: oneOf(['given', 'name', 'columns', ''], 'How the resource was found; empty when it was not.'),
     candidates: Type.Array(
       Type.Object(
         {
-          resource: resourceOf('What it could hold.'),
+          resource: oneOf(resourceNames, 'What it could hold.'),
           matched: count('How many columns fit.'),
         },
         field.closed,

@@ -1,12 +1,10 @@
 import type { Static } from 'typebox'
 import * as field from '../fields.ts'
-import { longest } from '../fields.ts'
+import { count, longest, oneOf } from '../fields.ts'
 import { defineResource } from '../operation.ts'
-import { type ResourceName, resourceNames } from '../resources.ts'
+import { resourceNames } from '../resources.ts'
 import { Type } from '../schema.ts'
 import { ImportInspection, ImportOptions } from './import-inspection.ts'
-
-const count = (description: string) => Type.Integer({ description })
 
 const states = ['receiving', 'running', 'interrupted', 'inspected', 'checked', 'done', 'failed', 'cancelled'] as const
 const steps = ['reading', 'judging', 'writing', 'undoing'] as const
@@ -31,13 +29,11 @@ const RefusalGroup = Type.Object(
 export const ImportRun = Type.Object(
   {
     id: field.identifier('Identifier of the run.'),
-    kind: Type.Unsafe<'import' | 'undo'>({ type: 'string', enum: ['import', 'undo'], description: 'What is done.' }),
-    state: Type.Unsafe<(typeof states)[number]>({
-      type: 'string',
-      enum: [...states],
-      description:
-        '`inspected`: the file was looked at. `checked`: the import was only tried. `interrupted`: the process that did it has ended; start it again. `cancelled`: somebody ended it, and what it had written was taken back.',
-    }),
+    kind: oneOf(['import', 'undo'], 'What is done.'),
+    state: oneOf(
+      states,
+      '`inspected`: the file was looked at. `checked`: the import was only tried. `interrupted`: the process that did it has ended; start it again. `cancelled`: somebody ended it, and what it had written was taken back.',
+    ),
     fileName: field.text('Name of the file; empty for an undo.'),
     resource: field.text('What the file holds; empty while nobody knows, and for an undo.'),
     options: ImportOptions,
@@ -101,20 +97,17 @@ export const ImportRun = Type.Object(
   { ...field.closed, title: 'ImportRun' },
 )
 
-const resource = (description: string) =>
-  Type.Unsafe<ResourceName>({ type: 'string', enum: resourceNames, description })
-
 const ImportRunInput = Type.Object(
   {
     fileName: field.text('Name of the file.', { minLength: 1, maxLength: longest.name }),
-    resource: Type.Optional(resource('What the file holds; noticed by its name or columns when absent.')),
+    resource: Type.Optional(oneOf(resourceNames, 'What the file holds; noticed by its name or columns when absent.')),
   },
   { ...field.closed, title: 'ImportRunInput' },
 )
 
 const ImportRunChange = Type.Object(
   {
-    resource: Type.Optional(resource('What the file holds.')),
+    resource: Type.Optional(oneOf(resourceNames, 'What the file holds.')),
     options: Type.Optional(ImportOptions),
   },
   { ...field.closed, title: 'ImportRunChange' },

@@ -1,19 +1,17 @@
 import * as field from '../fields.ts'
+import { count } from '../fields.ts'
 import { defineResource } from '../operation.ts'
 import { Type } from '../schema.ts'
 import { ImportRun } from './import-runs.ts'
 import { listOf } from './list-of.ts'
 
-const count = (description: string) => Type.Integer({ description })
-
 const Import = Type.Object(
   {
     id: field.identifier('Identifier of the import.'),
-    state: Type.Unsafe<'running' | 'interrupted' | 'done' | 'undone' | 'done, too old to undo'>({
-      type: 'string',
-      enum: ['running', 'interrupted', 'done', 'undone', 'done, too old to undo'],
-      description: 'How it stands. One that was interrupted is completed by the same file again, or undone.',
-    }),
+    state: field.oneOf(
+      ['running', 'interrupted', 'done', 'undone', 'done, too old to undo'],
+      'How it stands. One that was interrupted is completed by the same file again, or undone.',
+    ),
     startedAt: field.timestamp('When it began to write.'),
     endedAt: field.nullableTimestamp('When it ended; null while it runs, and when it was interrupted.'),
     undoneAt: field.nullableTimestamp('When it was undone; null when it was not.'),

@@ -1,8 +1,7 @@
 import * as field from '../fields.ts'
+import { count } from '../fields.ts'
 import { defineResource } from '../operation.ts'
 import { Type } from '../schema.ts'
-
-const count = (description: string) => Type.Integer({ description })
 
 const Overview = Type.Object(
   {
@@ -39,11 +38,7 @@ const Overview = Type.Object(
     receivables: Type.Array(
       Type.Object(
         {
-          age: Type.Unsafe<'not_due' | '1-30' | '31-60' | '61-90' | 'over_90'>({
-            type: 'string',
-            enum: ['not_due', '1-30', '31-60', '61-90', 'over_90'],
-            description: 'Days since the invoice was due.',
-          }),
+          age: field.oneOf(['not_due', '1-30', '31-60', '61-90', 'over_90'], 'Days since the invoice was due.'),
           count: count('Open invoices of this age.'),
           totalDue: Type.String({ pattern: '^-?[0-9]+\\.[0-9]{2}$', description: 'What is due in sum.' }),
         },

@@ -2,13 +2,14 @@ import * as field from '../fields.ts'
 import { longest } from '../fields.ts'
 import { defineResource } from '../operation.ts'
 import { Type } from '../schema.ts'
-import { type WebhookEventType, webhookEventTypes, webhookLimits } from '../webhook-events.ts'
+import { webhookEventTypes, webhookLimits } from '../webhook-events.ts'
 import { listOf } from './list-of.ts'
 
-const EventList = Type.Array(
-  Type.Unsafe<WebhookEventType>({ type: 'string', enum: webhookEventTypes, description: 'A type of event.' }),
-  { description: 'The types of events that it is told of.', minItems: 1, uniqueItems: true },
-)
+const EventList = Type.Array(field.oneOf(webhookEventTypes, 'A type of event.'), {
+  description: 'The types of events that it is told of.',
+  minItems: 1,
+  uniqueItems: true,
+})
 const url = field.text('Where events are posted to: a public `https` address.', {
   minLength: 1,
   maxLength: longest.website,
@@ -17,11 +18,10 @@ const description = field.text('What it is for.', { maxLength: longest.name })
 
 const endpointFields = {
   id: field.identifier('Identifier of the endpoint.'),
-  kind: Type.Unsafe<'webhook' | 'legacy'>({
-    type: 'string',
-    enum: ['webhook', 'legacy'],
-    description: '`legacy`: the legacy system, which the operator attaches. It can be looked at here, and not changed.',
-  }),
+  kind: field.oneOf(
+    ['webhook', 'legacy'],
+    '`legacy`: the legacy system, which the operator attaches. It can be looked at here, and not changed.',
+  ),
   url: field.text('Where events are posted to; of a legacy system without the query.'),
   description: field.text('What it is for; empty when nobody said.'),
   events: Type.Array(field.text('A type of event.'), {

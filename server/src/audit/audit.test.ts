@@ -313,6 +313,33 @@ describe('the chain', () => {
   })
 })
 
+describe('an id that is typed in capital letters', () => {
+  test('is noted of tokens and imports as it is stored', async () => {
+    const tenant = await newTenant()
+    const { id } = (await masthead(`token create --tenant ${tenant.slug} --service nightly --scopes contacts:read`))
+      .body
+    const { body: rotated } = await masthead(`token rotate ${id.toUpperCase()}`)
+    assert.equal(rotated.replaces.id, id)
+    assert.equal((await masthead(`token revoke ${id.toUpperCase()}`)).body.id, id)
+    const file = join(folder, 'accounts.csv')
+    await writeFile(file, 'accountId,company\nC-2,Second\n')
+    const { body: imported } = await masthead(`import --tenant ${tenant.slug} ${file}`)
+    const { body: undone } = await masthead(`import undo ${imported.id.toUpperCase()} --tenant ${tenant.slug}`)
+    assert.equal(undone.id, imported.id)
+    const noted = (await logOf(`--tenant ${tenant.slug}`)).filter(({ action }) =>
+      ['rotated', 'revoked', 'undone'].includes(String(action)),
+    )
+    assert.deepEqual(
+      noted.map(({ action, recordId }) => [action, recordId]),
+      [
+        ['rotated', id],
+        ['revoked', id],
+        ['undone', imported.id],
+      ],
+    )
+  })
+})
+
 describe('erasing a contact', () => {
   const canary = 'Zephyrine Quillfeather'
 
@@ -359,6 +386,22 @@ describe('erasing a contact', () => {
     await chainWaiting(service.database)
     assert.equal((await masthead(`audit verify --tenant ${tenant.slug}`)).code, 0)
     assert.equal((await service.call('GET', `/contacts/${account?.id}`, { token: tenant.token })).status, 200)
+  })
+
+  test('erases as much by an id in capital letters', async () => {
+    const tenant = await newTenant()
+    await tenant.add('contacts', [sampleContact('C-1')])
+    const { id } = await createContact(tenant.token, { name: canary }, { 'idempotency-key': 'k-1' })
+    const { body: erased } = await masthead(`contact erase ${id.toUpperCase()}`)
+    assert.deepEqual(erased, { id, tenant: tenant.slug, images: 0, answers: 1, deliveries: 0, exports: 0 })
+    const lines = (await logOf(`--tenant ${tenant.slug}`)).filter(({ recordId }) => recordId === id)
+    assert.deepEqual(
+      lines.map(({ action, after }) => [action, after]),
+      [
+        ['created', null],
+        ['erased', null],
+      ],
+    )
   })
 
   test('says when nothing is known of it, and asks for the tenant when several know it', async () => {

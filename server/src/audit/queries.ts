@@ -4,7 +4,7 @@ import type { TenantQuery } from '../database/tenant-query.ts'
 import type { Author } from './author.ts'
 
 /** What happened to one record; `before` and `after` are JSON. */
-export type AuditEvent = {
+type AuditEvent = {
   action: string
   resource: string
   recordId: string
@@ -184,7 +184,7 @@ export const entriesAfter = (query: TenantQuery, after: number, most: number): P
     values: [after, most],
   })
 
-export type ShownEntry = Pick<Entry, 'number' | 'at' | 'action' | 'resource' | 'recordId' | 'values' | 'isErased'> & {
+type ShownEntry = Pick<Entry, 'number' | 'at' | 'action' | 'resource' | 'recordId' | 'values' | 'isErased'> & {
   /** Whom or what the identifier stands for, where it is that of a user or of a consent. */
   recordName: string | null
   author: { kind: string } & Record<'name' | 'application' | 'address' | 'requestId', string | null>

@@ -2,13 +2,8 @@ import { customerApi, managementApi } from '@masthead/contract'
 import { errors, type Grant, type KoaContextWithOIDC } from 'oidc-provider'
 import type { Database } from '../database/database.ts'
 import { consoleId } from '../identity/applications.ts'
-import {
-  findChoosableTenants,
-  findConsoleGrant,
-  findDelegation,
-  lockSessions,
-  storeConsent,
-} from '../identity/consents.ts'
+import { findConsoleGrant, findDelegation, lockSessions, storeConsent } from '../identity/consents.ts'
+import { findMemberships } from '../identity/members.ts'
 import { auditSignIn } from '../identity/sign-in.ts'
 import { tenantNamed } from '../identity/tenants.ts'
 import { hasEnded } from './adapter.ts'
@@ -29,7 +24,7 @@ export const grantToConsole = async (ctx: KoaContextWithOIDC, database: Database
   const current = former?.userId === userId ? former.tenantId : undefined
   // A user who had to choose among several accounts has named the tenant there.
   const named = result?.tenant ?? params?.tenant
-  const tenants = await findChoosableTenants(database.read, userId, null)
+  const tenants = await findMemberships(database.read, userId)
   const tenant =
     named === undefined ? (tenants.find(({ id }) => id === current) ?? tenants[0]) : tenantNamed(tenants, String(named))
   if (!tenant && named !== undefined) throw new errors.AccessDenied('you are not a member of this organisation')

@@ -6,10 +6,10 @@ import { isUnavailable } from '../database/connections/unavailable.ts'
 import type { Database } from '../database/database.ts'
 import type { RateLimiter } from '../http/api/callers/rate-limit.ts'
 import { findApplication } from '../identity/applications.ts'
-import { findChoosableTenants, lockSessions, storeConsent } from '../identity/consents.ts'
+import { lockSessions, storeConsent } from '../identity/consents.ts'
 import { findMemberships } from '../identity/members.ts'
 import { allScopes } from '../identity/roles.ts'
-import { auditSignIn, signIn } from '../identity/sign-in.ts'
+import { auditSignIn, inMinutes, signIn } from '../identity/sign-in.ts'
 import { tenantNamed } from '../identity/tenants.ts'
 import { type Account, findUser } from '../identity/users.ts'
 import { Problem } from '../problem.ts'
@@ -127,7 +127,7 @@ const denied: InteractionResults = { error: 'access_denied', error_description: 
 export const refuseAttempt = (reply: FastifyReply, retryAfterSeconds: number): string => {
   reply.request.refusedBy = 'wrong-passwords'
   reply.header('retry-after', retryAfterSeconds)
-  return `Too many attempts. Try again in ${Math.ceil(retryAfterSeconds / 60)} minutes.`
+  return `Too many attempts. Try again ${inMinutes(retryAfterSeconds)}.`
 }
 
 /** Another site must not submit our forms; SameSite=Lax cookies and the secret path protect them as well. */
@@ -181,7 +181,7 @@ const currentPage = async (dependencies: Dependencies, interaction: Interaction)
     callbackOrigin: callback.href,
     user: `${user.name} <${user.email}>`,
     scopes: requestedScopes(interaction),
-    tenants: await findChoosableTenants(read, user.id, application.tenantId),
+    tenants: await findMemberships(read, user.id, application.tenantId),
   })
 }
 
@@ -218,7 +218,7 @@ const createGrant = async (dependencies: Dependencies, request: FastifyRequest, 
   const { clientId, tenantId: onlyTenantId } = await applicationOf(dependencies, interaction)
   const userId = interaction.session?.accountId
   if (interaction.prompt.name !== 'consent' || userId === undefined) return null
-  const tenants = await findChoosableTenants(database.read, userId, onlyTenantId)
+  const tenants = await findMemberships(database.read, userId, onlyTenantId)
   if (!tenants.some(({ id }) => id === tenantId)) return null
   const scopes = requestedScopes(interaction)
   const { provider } = await server.loaded()

@@ -79,7 +79,7 @@ const accept = async (database: Database, reply: FastifyReply, invitation: OpenI
     })
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    return { status: 422, problem: `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.` }
+    return { status: 422, problem: error.sentence }
   }
 }
 

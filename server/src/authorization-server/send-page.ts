@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { retryAfterSeconds } from '../http/responses/problems.ts'
+import { retryAfterSeconds } from '../problem.ts'
 import type { Page } from './pages.ts'
 
 export const sendPage = (reply: FastifyReply, page: Page): FastifyReply =>

@@ -1,7 +1,7 @@
 import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider'
 import { isUnavailable } from '../database/connections/unavailable.ts'
 import type { Database } from '../database/database.ts'
-import { retryAfterSeconds } from '../http/responses/problems.ts'
+import { retryAfterSeconds } from '../problem.ts'
 
 /** A database whose outages are errors that the provider knows: it sends those to the client, and reports others as failures. */
 export const withProviderErrors = (database: Database): Database => ({
@@ -32,5 +32,5 @@ export const addRetryAfter =
       if (ctx.accepts('json', 'html') === 'html') await renderError(ctx, out, error)
       else ctx.body = out
     }
-    if (ctx.status === 503) ctx.set('retry-after', retryAfterSeconds)
+    if (ctx.status === 503) ctx.set('retry-after', String(retryAfterSeconds))
   }

@@ -226,6 +226,17 @@ describe('a backup', () => {
     assert.equal((await call('/contacts', { accountId })).status, 201)
   })
 
+  test('whose session PostgreSQL ends fails, says so and leaves no file', async () => {
+    const before = await readdir(folder)
+    await ask(data, async (client) => {
+      const { ended } = await startBackup(join(folder, 'ended.tar.zst'))
+      await client.query(`select pg_terminate_backend(active_pid) from pg_replication_slots`)
+      assertRefusal(await ended, /^masthead: the backup failed: terminating connection due to administrator command\n$/)
+      assert.deepEqual(await readdir(folder), before)
+    })
+    await rm(ballast)
+  })
+
   test('starts PostgreSQL where none runs, and stops it again', async () => {
     assert.equal((await serving.stop()).code, 0)
     const shown = await json(`backup ${join(folder, 'idle.tar.zst')}`)

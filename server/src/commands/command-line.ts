@@ -1,4 +1,4 @@
-import { messageOf } from '../error-message.ts'
+import { codeOf, messageOf } from '../error-message.ts'
 import { Refusal } from '../refusal.ts'
 import { complain, showSteps } from './output.ts'
 import { buildProgram } from './program.ts'
@@ -12,8 +12,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.stderr.on('error', () => {})
 
 /** Only errors of the system and of the database have a code. Nobody has foreseen them here, so they name no remedy. */
-const remedyForUnexpected = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? '; `masthead doctor` looks for the cause' : ''
+const remedyForUnexpected = (error: unknown): string => codeOf(error) && '; `masthead doctor` looks for the cause'
 
 try {
   const [, , ...words] = process.argv

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import type { Command } from 'commander'
+import { storeDelivery } from '../../test/outside/stored-deliveries.ts'
 import { signingSecret, startCommands } from '../../test/processes/commands-on-acme.ts'
 import { everyCommand } from '../../test/processes/every-command.ts'
 import { runMasthead, spawnMasthead } from '../../test/processes/masthead-process.ts'
@@ -242,6 +243,15 @@ describe('every command', { concurrency: 2 }, () => {
       ['migrate', /^Nothing to do: schema version \d+\.\n$/],
     ]
     for (const [command, expected, input] of steps) assert.match(await text(command, input), expected)
+    const [endpoint] = await json('webhook list --tenant words')
+    const [{ id: tenantId }] = (await service.owner.query(`select id from tenants where slug = 'words'`)).rows
+    for (const expected of [
+      /^\S+ is enabled\.\n1 delivery failed: masthead webhook replay /,
+      /\n2 deliveries failed: /,
+    ]) {
+      await storeDelivery(service.owner, tenantId, { endpointId: endpoint.id, hasFailed: true })
+      assert.match(await text(`webhook enable ${endpoint.id} --tenant words`), expected)
+    }
     const [{ id }] = await json('token list --tenant words')
     assert.match(
       await text(`token rotate ${id} --overlap 2h`),

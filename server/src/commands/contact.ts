@@ -18,8 +18,10 @@ export const contact = (): Command => {
       .command('erase <id>')
       .description('remove a contact and everything that is stored about it, permanently')
       .option('--tenant <slug>', 'the tenant, when several have a contact of this id'),
-    (id: string, options: { tenant?: string }) =>
+    (given: string, options: { tenant?: string }) =>
       withDatabase(async (database) => {
+        // The audit log and stored responses hold ids as text, in small letters.
+        const id = given.toLowerCase()
         const tenant = await tenantOf(database, id, options.tenant)
         return { id, tenant: tenant.slug, ...(await eraseContact(database.forTenant(tenant.id), operator, id)) }
       }),

@@ -73,6 +73,21 @@ describe('masthead doctor', () => {
     assert.deepEqual([...new Set(Object.values(findings).map(({ status }) => status))], ['ok'])
   })
 
+  test('says so of a database without a schema for tables, and ends', async () => {
+    const url = await cloneTemplate()
+    await onDatabase(url, 'drop schema public cascade')
+    const { code, stdout } = await runMasthead(['doctor', '--json'], { ...environment, DATABASE_URL: url })
+    assertFound(parse(code, stdout), 'role', 'failure', /may not create tables/, /create schema if not exists public/)
+  })
+
+  test('says of a replica that it takes writes, or does not answer', async () => {
+    const replica = (url: string) => diagnose({ ...environment, DATABASE_REPLICA_URLS: url })
+    assertFound(await replica(service.connectionString), 'replicas', 'warning', /takes writes: it is no replica/)
+    assertFound(await replica('postgres://a:hunter22@127.0.0.1:1/x'), 'replicas', 'warning', /^127\.0\.0\.1:1 does not/)
+    const socket = 'postgres://a:hunter22@/x?host=/nowhere/sockets'
+    assertFound(await replica(socket), 'replicas', 'warning', /^\/nowhere\/sockets:5432 does not/)
+  })
+
   test('needs no data folder where database and secret are elsewhere', async () => {
     const { findings } = await diagnose({ ...environment, MASTHEAD_DATA_DIR: '/proc/none/masthead' })
     assert.deepEqual([findings['data folder']?.status, findings.disk?.status], ['ok', 'ok'])

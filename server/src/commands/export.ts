@@ -1,7 +1,7 @@
+import { type ExportFormat, exportFormats } from '@masthead/contract'
 import { Command, Option } from 'commander'
 import { Refusal } from '../refusal.ts'
 import { exportRecords } from '../transfer/export/export.ts'
-import type { FileFormat } from '../transfer/files/file-names.ts'
 import { action } from './action.ts'
 import { showLines, showTable, strong } from './output.ts'
 import { type Progress, withProgress } from './progress.ts'
@@ -10,7 +10,7 @@ import { withTenant } from './with-database.ts'
 type ExportOptions = {
   tenant: string
   to: string
-  format: FileFormat
+  format: ExportFormat
   gzip?: boolean
   spreadsheet?: boolean
   force?: boolean
@@ -22,7 +22,7 @@ export const exporting = (): Command =>
       .description('write all records of a tenant to files, one for each resource')
       .requiredOption('--tenant <slug>', 'the tenant')
       .requiredOption('--to <folder>', 'the folder to write to, created when it is missing')
-      .addOption(new Option('--format <format>', 'the format of the files').choices(['csv', 'ndjson']).default('csv'))
+      .addOption(new Option('--format <format>', 'the format of the files').choices(exportFormats).default('csv'))
       .option('--gzip', 'compress the files')
       .option('--spreadsheet', 'keep spreadsheets from treating texts of a CSV file as formulas')
       .option('--force', 'replace the files of an earlier export'),

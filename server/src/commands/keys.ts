@@ -1,10 +1,10 @@
 import { Command } from 'commander'
 import { readConfig } from '../config.ts'
+import { installationSecret } from '../identity/installation-secret.ts'
 import { rotateSigningKey } from '../identity/signing-keys.ts'
 import { action } from './action.ts'
 import { faint, showLines, strong } from './output.ts'
 import { withDatabase } from './with-database.ts'
-import { installationSecret } from './work.ts'
 
 export const keys = (): Command => {
   const command = new Command('keys').description('manage the keys that sign access tokens')

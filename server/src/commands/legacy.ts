@@ -1,15 +1,11 @@
 import { Command } from 'commander'
-import { readConfig } from '../config.ts'
-import { loadSigningKeys } from '../identity/signing-keys.ts'
-import { findTenant } from '../identity/tenants.ts'
-import { readEndpointUrl } from '../webhooks/addresses.ts'
 import { attach, detach, retry, status } from '../webhooks/legacy/administration.ts'
 import { readSigningSecret } from '../webhooks/secret.ts'
 import { action } from './action.ts'
 import { readPiped } from './options.ts'
 import { showLines, showTable, strong } from './output.ts'
-import { withDatabase, withTenant } from './with-database.ts'
-import { installationSecret } from './work.ts'
+import { withTenant } from './with-database.ts'
+import { withSecret } from './with-secret.ts'
 
 type TenantOption = { tenant: string }
 
@@ -26,17 +22,11 @@ export const legacy = (): Command => {
       .requiredOption('--url <url>', 'where deliveries are posted to')
       .requiredOption('--secret-stdin', 'read the signing secret (whsec_…) from standard input'),
     async (options: TenantOption & { url: string }) => {
-      const config = readConfig()
       const piped = await readPiped('pipe the secret in: printf %s "$SECRET" | masthead legacy attach …')
       const secret = readSigningSecret(piped)
-      const url = await readEndpointUrl(options.url, config.allowPrivateAddresses)
-      const installation = await installationSecret(config)
-      return withDatabase(async (database) => {
-        const { id } = await findTenant(database.query, options.tenant)
-        // This refuses a MASTHEAD_SECRET other than that of the servers, which could not decrypt what it encrypts.
-        await loadSigningKeys(database.query, installation)
-        return attach(database.forTenant(id), { url, secret, installation })
-      })
+      return withSecret(options.tenant, options.url, (tenant, installation, url) =>
+        attach(tenant, { url, secret, installation }),
+      )
     },
     ({ url }, { tenant }) => showLines(`Writes of ${strong(tenant)} are delivered to ${url}.`),
   )

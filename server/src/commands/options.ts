@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers'
-import { isScope, type Scope, scopes } from '@masthead/contract'
+import type { Scope } from '@masthead/contract'
 import { Option } from 'commander'
+import { allScopes } from '../identity/roles.ts'
 import { suggestion } from '../nearest-name.ts'
 import { Refusal } from '../refusal.ts'
 
@@ -10,15 +11,25 @@ export const dataDirectoryOption = (): Option =>
     'where the embedded PostgreSQL stores its data (default: MASTHEAD_DATA_DIR, else .masthead)',
   )
 
-/** Reads `contacts:read,accounts:read`. */
-export const readScopes = (list: string): Scope[] => {
-  const names = [...new Set(list.split(/[\s,]+/).filter(Boolean))]
-  if (names.length === 0) throw new Refusal('name at least one scope, as in --scopes contacts:read,accounts:read')
-  return names.map((name) => {
-    if (isScope(name)) return name
-    throw new Refusal(`there is no scope "${name}". ${suggestion(name, Object.keys(scopes)).replaceAll('`', '')}`)
+/** Reads names that are separated by commas or spaces. */
+export const readNames = <Name extends string>(
+  list: string,
+  known: readonly Name[],
+  noun: string,
+  remedyForNone: string,
+): Name[] => {
+  const given = [...new Set(list.split(/[\s,]+/).filter(Boolean))]
+  if (given.length === 0) throw new Refusal(remedyForNone)
+  return given.map((text) => {
+    const name = known.find((one) => one === text)
+    if (name) return name
+    throw new Refusal(`there is no ${noun} "${text}". ${suggestion(text, known).replaceAll('`', '')}`)
   })
 }
+
+/** Reads `contacts:read,accounts:read`. */
+export const readScopes = (list: string): Scope[] =>
+  readNames(list, allScopes, 'scope', 'name at least one scope, as in --scopes contacts:read,accounts:read')
 
 const units: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 

@@ -32,7 +32,8 @@ export const showSteps = (steps: readonly string[]): void => {
 export const strong = (text: string): string => styleText('bold', printable(text), { stream: process.stdout })
 export const faint = (text: string): string => styleText('dim', printable(text), { stream: process.stdout })
 
-export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`
+export const count = (number: number, noun: string): string =>
+  `${number} ${number === 1 ? noun : `${noun.replace(/y$/, 'ie')}s`}`
 
 export const showTable = (
   rows: readonly Record<string, unknown>[],

@@ -1,12 +1,12 @@
 import { Command } from 'commander'
 import { baseUrlOf, readConfig } from '../config.ts'
+import { installationSecret } from '../identity/installation-secret.ts'
 import { columns, type ProbeReport } from '../probe/report.ts'
 import { Refusal } from '../refusal.ts'
 import { action } from './action.ts'
 import { faint, showLines, showTable, strong } from './output.ts'
 import { withProgress } from './progress.ts'
 import { withDatabase } from './with-database.ts'
-import { installationSecret } from './work.ts'
 
 export const probe = (): Command =>
   action(

@@ -20,6 +20,7 @@ import { connectionLimit, mostConnections } from '../database/connections/connec
 import { connectionsOfEach, type Database } from '../database/database.ts'
 import { tenants } from '../doctor/queries.ts'
 import { freePort } from '../free-port.ts'
+import { findInstallationSecret, installationSecret } from '../identity/installation-secret.ts'
 import { type Log, openLog } from '../log/log.ts'
 import type { ThreadReports } from '../metrics/process-metrics.ts'
 import { isService } from '../systemd/service-settings.ts'
@@ -31,7 +32,7 @@ import { curlLine, faint, say, shellWord, showJson, showLines, strong } from './
 import { platformNotice } from './platform-notice.ts'
 import { stopSignal, unlessStopped, whenAborted } from './stop-signal.ts'
 import { type OpenedDatabase, openConfigured, retryWhileUnavailable } from './with-database.ts'
-import { findInstallationSecret, installationSecret, startWorker } from './work.ts'
+import { startWorker } from './work.ts'
 
 type ServeOptions = DataDirOption & { port?: string; host?: string; demo?: true; work: boolean; json?: true }
 

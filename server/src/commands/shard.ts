@@ -14,8 +14,6 @@ import { count, faint, say, showLines, showTable, strong } from './output.ts'
 import { withProgress } from './progress.ts'
 import { unusableDatabase } from './with-database.ts'
 
-const defaultShards = 32
-
 export const shard = (): Command => {
   const command = new Command('shard').description(
     'distribute the records over several servers (PostgreSQL with Citus)',
@@ -25,11 +23,7 @@ export const shard = (): Command => {
     command
       .command('init')
       .description('distribute the tables of tenants; stop the service first. Run it again where it was interrupted')
-      .option(
-        '--shards <number>',
-        'into how many parts, each of which can be on another server',
-        String(defaultShards),
-      ),
+      .option('--shards <number>', 'into how many parts, each of which can be on another server', '32'),
     (options: { shards: string }) => {
       const shards = readNumber(options.shards, '--shards', 4_096)
       return withProgress(

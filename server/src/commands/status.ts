@@ -95,7 +95,11 @@ const nextSteps = (state: State): NextStep[] => {
     return [step('upgrade check', 'tell what stands in the way'), doctor, step('--help', 'all commands')]
   if (schema?.standing === 'behind')
     return [step('upgrade check', 'tell what the next start migrates, and what to back up'), serve, doctor]
-  if (service.state !== 'ready') return [serve, doctor, isManaged ? log : backup(state, step)]
+  const third =
+    database.kind === 'embedded'
+      ? step('backup <file>', 'copy the database into one file')
+      : step('tenant list', 'show the tenants')
+  if (service.state !== 'ready') return [serve, doctor, isManaged ? log : third]
   const token = step(
     `token create --tenant ${slug} --service <name> --scopes contacts:read`,
     'let a program call the API',
@@ -108,11 +112,4 @@ const nextSteps = (state: State): NextStep[] => {
       importing,
     ]
   return [importing, token, doctor]
-}
-
-const backup = ({ database, schema }: State, step: (command: string, does: string) => NextStep): NextStep => {
-  if (database.kind === 'embedded') return step('backup <file>', 'copy the database into one file')
-  return schema?.standing === 'behind'
-    ? step('migrate', 'bring the schema up to date')
-    : step('tenant list', 'show the tenants')
 }

@@ -65,6 +65,11 @@ describe('masthead upgrade check', () => {
     )
     assert.match(text, /Nodes that use it now: \d+\.\d+\.\d+ on \S+( machine)? \(1 session\)\.\nThey go on serving/)
     assert.equal(backup.steps.length, 3)
+    // The address of tests names a folder of sockets.
+    const { searchParams, pathname } = new URL(url)
+    const server = `--host ${searchParams.get('host')} --port ${searchParams.get('port')}`
+    assert.ok(backup.steps[0].startsWith(`pg_dump ${server} `) && backup.steps[0].endsWith(` ${pathname.slice(1)}`))
+    assert.ok(backup.steps[1].startsWith(`pg_dumpall ${server} `))
     assert.match(
       text,
       /pg_dump .*--file masthead-before-\d.*\n.*pg_dumpall .*--roles-only.*\n {2}keep a copy of MASTHEAD_SECRET/,

@@ -1,9 +1,10 @@
 import { statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { Command } from 'commander'
+import { Client } from 'pg'
 import { type Config, type DataDirOption, programName, readConfigWith } from '../config.ts'
 import { findCluster } from '../data-folder.ts'
-import { clientOptions, end, newClient, unpreparedOn } from '../database/connections/connection.ts'
+import { unpreparedOn, withClient } from '../database/connections/connection.ts'
 import { remedyFor, usualRemedy } from '../database/connections/reachability.ts'
 import { openEmbedded } from '../database/embedded/server.ts'
 import { describeNodes } from '../database/schema/running-nodes.ts'
@@ -72,18 +73,16 @@ const readPlan = async (config: Config): Promise<UpgradePlan | Obstacle | null> 
   return await planAt(server.connectionString)
 }
 
-const planAt = async (connectionString: string): Promise<UpgradePlan> => {
-  const client = newClient({ ...clientOptions(connectionString), pipeline: false, application_name: 'upgrade check' })
-  await client.connect()
-  try {
-    // Of the transaction and not of the session, which a pooler would give to others.
-    await client.query('begin read only')
-    return await planUpgrade(unpreparedOn(client))
-  } finally {
-    await client.query('rollback').catch(() => {})
-    await end(client)
-  }
-}
+const planAt = (connectionString: string): Promise<UpgradePlan> =>
+  withClient(
+    connectionString,
+    async (client) => {
+      // Of the transaction and not of the session, which a pooler would give to others. It ends with the connection.
+      await client.query('begin read only')
+      return planUpgrade(unpreparedOn(client))
+    },
+    { application_name: 'upgrade check' },
+  )
 
 const planBackup = async ({ databaseUrl, dataDirectory, secret }: Config): Promise<Backup> => {
   const stored = await findSecret(dataDirectory)
@@ -98,12 +97,12 @@ const planBackup = async ({ databaseUrl, dataDirectory, secret }: Config): Promi
     }
   }
   const keep = stored && secret === null ? `keep a copy of ${stored.file}` : keepSecret
-  const { hostname, port, pathname } = URL.parse(databaseUrl) ?? { hostname: '', port: '', pathname: '' }
-  const host = `${hostname && ` --host ${shellWord(hostname)}`}${port && ` --port ${port}`}`
-  const name = decodeURIComponent(pathname.slice(1)) || '<database>'
+  // An address can name the server in several ways, all of which the driver reads.
+  const { host, port, database = '<database>' } = new Client(databaseUrl)
+  const server = `--host ${shellWord(host)} --port ${port}`
   const steps = [
-    `pg_dump${host} --username postgres --format custom --file masthead-before-${version}.dump ${shellWord(name)}`,
-    `pg_dumpall${host} --username postgres --roles-only --file roles-before-${version}.sql`,
+    `pg_dump ${server} --username postgres --format custom --file masthead-before-${version}.dump ${shellWord(database)}`,
+    `pg_dumpall ${server} --username postgres --roles-only --file roles-before-${version}.sql`,
     keep,
   ]
   return { steps, freeBytes: null }

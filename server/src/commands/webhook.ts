@@ -1,14 +1,10 @@
-import { type DeliveryState, isWebhookEventType, type WebhookEventType, webhookEventTypes } from '@masthead/contract'
-import { Command } from 'commander'
+import { type DeliveryState, deliveryStates, type WebhookEventType, webhookEventTypes } from '@masthead/contract'
+import { Command, Option } from 'commander'
 import { operator } from '../audit/author.ts'
-import { readConfig } from '../config.ts'
 import type { TenantDatabase } from '../database/database.ts'
 import { printable } from '../foreign-text.ts'
-import { loadSigningKeys } from '../identity/signing-keys.ts'
-import { findTenant } from '../identity/tenants.ts'
-import { suggestion } from '../nearest-name.ts'
 import { Refusal } from '../refusal.ts'
-import { readEndpointUrl, shownUrl } from '../webhooks/addresses.ts'
+import { shownUrl } from '../webhooks/addresses.ts'
 import {
   create,
   find,
@@ -24,10 +20,10 @@ import {
 import { type Endpoint, listEndpoints } from '../webhooks/endpoints/queries.ts'
 import { type DeliveryDetail, findDelivery, listDeliveries, withoutDetail } from '../webhooks/history/queries.ts'
 import { action } from './action.ts'
-import { readDuration } from './options.ts'
+import { readDuration, readNames } from './options.ts'
 import { count, faint, showLines, showTable, strong } from './output.ts'
-import { withDatabase, withTenant } from './with-database.ts'
-import { installationSecret } from './work.ts'
+import { withTenant } from './with-database.ts'
+import { withSecret } from './with-secret.ts'
 
 type TenantOption = { tenant: string }
 type CreateOptions = TenantOption & { url: string; events: string; description?: string }
@@ -79,13 +75,13 @@ export const webhook = (): Command => {
 
   action(
     about('deliveries', 'list what was sent to an endpoint in the last 30 days and what waits, the newest first')
-      .option('--state <state>', 'only deliveries that are waiting, delivered or failed')
+      .addOption(new Option('--state <state>', 'only deliveries in this state').choices(deliveryStates))
       .option('--before <number>', 'only deliveries with smaller numbers'),
-    (id: string, { tenant, state, before }: TenantOption & { state?: string; before?: string }) =>
+    (id: string, { tenant, state, before }: TenantOption & { state?: DeliveryState; before?: string }) =>
       withEndpoint(tenant, id, ({ read }, endpoint) =>
         listDeliveries(read, endpoint.id, {
           most: 50,
-          ...(state !== undefined && { state: readState(state) }),
+          ...(state !== undefined && { state }),
           ...(before !== undefined && { before: readBefore(before) }),
         }),
       ),
@@ -226,40 +222,9 @@ const withDelivery = <T>(
     throw new Refusal(`this endpoint has no delivery "${event}"; \`masthead webhook deliveries\` shows them`)
   })
 
-/** Reads the address, if one is given, before anything is asked of the database. */
-const withSecret = async <T>(
-  slug: string,
-  given: string | null,
-  work: (tenant: TenantDatabase, installation: string, url: string) => Promise<T>,
-): Promise<T> => {
-  const config = readConfig()
-  const url = given === null ? '' : await readEndpointUrl(given, config.allowPrivateAddresses)
-  const installation = await installationSecret(config)
-  return withDatabase(async (database) => {
-    const { id } = await findTenant(database.query, slug)
-    // This refuses a MASTHEAD_SECRET other than that of the servers, which could not decrypt what it encrypts.
-    await loadSigningKeys(database.query, installation)
-    return work(database.forTenant(id), installation, url)
-  })
-}
-
 /** Reads `contact.created,contact.updated`. */
-const readEvents = (list: string): WebhookEventType[] => {
-  const names = [...new Set(list.split(/[\s,]+/).filter(Boolean))]
-  if (names.length === 0) throw new Refusal('name at least one type, as in --events contact.created,contact.updated')
-  return names.map((name) => {
-    if (isWebhookEventType(name)) return name
-    throw new Refusal(`there is no event "${name}". ${suggestion(name, webhookEventTypes).replaceAll('`', '')}`)
-  })
-}
-
-const states: readonly string[] = ['waiting', 'delivered', 'failed'] satisfies DeliveryState[]
-const isState = (text: string): text is DeliveryState => states.includes(text)
-
-const readState = (text: string): DeliveryState => {
-  if (isState(text)) return text
-  throw new Refusal(`there is no state "${text}". ${suggestion(text, states).replaceAll('`', '')}`)
-}
+const readEvents = (list: string): WebhookEventType[] =>
+  readNames(list, webhookEventTypes, 'event', 'name at least one type, as in --events contact.created,contact.updated')
 
 const readBefore = (text: string): number => {
   if (/^\d{1,15}$/.test(text)) return Number(text)

@@ -7,7 +7,7 @@ import { isUnavailable } from '../database/connections/unavailable.ts'
 import { type Database, openDatabase, type TenantDatabase } from '../database/database.ts'
 import { openEmbedded } from '../database/embedded/server.ts'
 import { type Migrated, migrate } from '../database/schema/migrate.ts'
-import { messageOf } from '../error-message.ts'
+import { codeOf, messageOf } from '../error-message.ts'
 import { findTenant } from '../identity/tenants.ts'
 import { fillKeys } from '../records/filled-keys.ts'
 import { renewedText } from '../records/normalising.ts'
@@ -70,7 +70,7 @@ export const openConfigured = async (config: Config, stopping?: AbortSignal, mea
 export const unusableDatabase = (error: unknown): Refusal => {
   const message = `the database of DATABASE_URL cannot be used: ${messageOf(error)}`
   // An error without a code is one of ours, and says what to do.
-  const isForeign = error instanceof AggregateError || (error instanceof Error && 'code' in error)
+  const isForeign = error instanceof AggregateError || codeOf(error) !== ''
   const remedy = remedyFor(error) ?? (isForeign ? usualRemedy : undefined)
   return new Refusal(remedy ? `${message}; ${remedy}` : message, { cause: error })
 }

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { type Config, readConfig } from '../config.ts'
-import { ensureSecret, findSecret } from '../identity/installation-secret.ts'
+import { installationSecret } from '../identity/installation-secret.ts'
 import { startHousekeeping } from '../jobs/housekeeping.ts'
 import { openLog } from '../log/log.ts'
 import { faint, showJson, showLines, strong } from './output.ts'
@@ -48,10 +48,3 @@ export const startWorker = async (
   const housekeeping = startHousekeeping({ connection, onError })
   return { stop: () => Promise.all([deliveries.stop(), housekeeping.stop()]) }
 }
-
-export const installationSecret = async ({ secret, dataDirectory }: Config): Promise<string> =>
-  secret ?? (await ensureSecret(dataDirectory))
-
-/** With an outside issuer there may be none, and none is made before it is needed. */
-export const findInstallationSecret = async ({ secret, dataDirectory }: Config): Promise<string | null> =>
-  secret ?? (await findSecret(dataDirectory))?.secret ?? null

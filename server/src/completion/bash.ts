@@ -1,4 +1,4 @@
-import { type Completed, inQuotes, stepsOf, type Values } from './words.ts'
+import { type Completed, inQuotes, stepsOf, type Values, valueCases } from './words.ts'
 
 export const bashScript = (commands: readonly Completed[]): string => `# Completion of masthead for bash.
 _masthead() {
@@ -10,7 +10,7 @@ _masthead() {
   done
   COMPREPLY=()
   case "$path:$previous" in
-${commands.flatMap(flagCases).join('\n')}
+${valueCases(commands, reply)}
   esac
   case "$path" in
 ${commands.map(commandCase).join('\n')}
@@ -18,13 +18,6 @@ ${commands.map(commandCase).join('\n')}
 }
 complete -F _masthead masthead
 `
-
-const flagCases = ({ path, flags }: Completed): string[] =>
-  flags.flatMap(({ flags: names, values }) =>
-    values === null
-      ? []
-      : `    ${names.map((name) => inQuotes(`${path}:${name}`)).join(' | ')}) ${reply(values)}; return ;;`,
-  )
 
 const commandCase = ({ path, commands, flags, values }: Completed): string => {
   const options = reply(flags.flatMap(({ flags: all }) => all.slice(0, 1)))

@@ -47,4 +47,16 @@ const kindOf = (flags: string): Values => {
 export const stepsOf = (commands: readonly Completed[]): string[] =>
   commands.flatMap(({ path }) => (path === '' ? [] : path.includes(' ') ? path : ` ${path}`))
 
+/** The cases of a `case` that offer the values of an option, after it. */
+export const valueCases = (commands: readonly Completed[], offer: (values: Values) => string): string =>
+  commands
+    .flatMap(({ path, flags }) =>
+      flags.flatMap(({ flags: names, values }) =>
+        values === null
+          ? []
+          : `    ${names.map((name) => inQuotes(`${path}:${name}`)).join(' | ')}) ${offer(values)}; return ;;`,
+      ),
+    )
+    .join('\n')
+
 export const inQuotes = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`

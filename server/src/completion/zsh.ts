@@ -1,4 +1,4 @@
-import { type Completed, inQuotes, stepsOf, type Values } from './words.ts'
+import { type Completed, inQuotes, stepsOf, type Values, valueCases } from './words.ts'
 
 export const zshScript = (commands: readonly Completed[]): string => `#compdef masthead
 # Completion of masthead for zsh.
@@ -11,7 +11,7 @@ _masthead() {
     esac
   done
   case "$place:\${words[CURRENT-1]}" in
-${commands.flatMap(flagCases).join('\n')}
+${valueCases(commands, offer)}
   esac
   case "$place" in
 ${commands.map(commandCase).join('\n')}
@@ -19,13 +19,6 @@ ${commands.map(commandCase).join('\n')}
 }
 if [[ $funcstack[1] == _masthead ]]; then _masthead "$@"; else compdef _masthead masthead; fi
 `
-
-const flagCases = ({ path, flags }: Completed): string[] =>
-  flags.flatMap(({ flags: names, values }) =>
-    values === null
-      ? []
-      : `    ${names.map((name) => inQuotes(`${path}:${name}`)).join(' | ')}) ${offer(values)}; return ;;`,
-  )
 
 const commandCase = ({ path, commands, flags, values }: Completed): string => {
   const options = flags.map(({ flags: [name = ''], description }) => described(name, description))

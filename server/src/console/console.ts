@@ -6,7 +6,7 @@ import { chooseEncoding } from '../http/responses/encoding.ts'
 import { Problem } from '../problem.ts'
 import type { FindSignInPlace } from './sign-in-place.ts'
 
-export type Console = {
+type Console = {
   isPage: (request: FastifyRequest) => Promise<boolean>
   sendPage: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 }

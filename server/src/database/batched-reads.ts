@@ -15,7 +15,10 @@ const mostInGroup = 50
  */
 export class BatchedReads {
   readonly #read: TenantQuery
-  /** By their texts, which are few and stay: see AnswersUnderWay for what a table costs that is renewed. */
+  /**
+   * By their texts, which are few and stay: a map whose keys come and go makes itself a new table every few of them, and the old tables
+   * keep what they held alive through garbage collections.
+   */
   readonly #gathering = new Map<string, Group | null>()
 
   constructor(read: TenantQuery) {

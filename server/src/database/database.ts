@@ -3,16 +3,13 @@ import { availableParallelism } from 'node:os'
 import type pg from 'pg'
 import { BatchedReads, type KeyedStatement } from './batched-reads.ts'
 import { type BulkWork, inBulk } from './bulk.ts'
-import { fromBytes, readRowsAsBytes } from './connections/byte-rows.ts'
 import {
   acquireFrom,
   answered,
-  clientOptions,
   type DatabaseAddress,
   doubtMilliseconds,
   gather,
   long,
-  newClient,
   openPool,
   openShared,
   type Query,
@@ -43,7 +40,7 @@ import { type AskVersions, type ListVersions, type Versions, versionsFrom } from
 import { type BatchWork, WriteQueue } from './write-queue.ts'
 
 /** The work is done anew when its connection breaks before the commit, so it must leave nothing but what it queries. */
-export type Transaction<Q> = <T>(work: (query: Q) => Promise<T>) => Promise<T>
+type Transaction<Q> = <T>(work: (query: Q) => Promise<T>) => Promise<T>
 
 type Decide<Q, T> = (query: Q) => Promise<(last: Q) => T | Promise<T>>
 
@@ -142,16 +139,12 @@ export const openDatabase = (
     if (isEverywhere) searches.refuseWaiting(reason)
   })
   const closing = new AbortController()
-  const openReading = (session: Session, to = address): Promise<pg.Client> => {
-    const client = newClient({ ...clientOptions(to.connectionString), types: fromBytes })
-    readRowsAsBytes(client)
-    return openShared(client, to, session)
-  }
-  const reading = new SharedConnections(connections.reading, () => openReading(quick), outage)
+  const reading = new SharedConnections(connections.reading, () => openShared(address, quick), outage)
   // Every request asks over it, so it leads to the server itself.
-  const asking = sessionFor(withoutPooler(address), timeouts, 'reading')
-  const versions = new SharedConnections(1, () => openReading(asking, withoutPooler(address)), outage)
-  const searching = new SharedConnections(connections.searching, () => openReading(slow), outage)
+  const direct = withoutPooler(address)
+  const asking = sessionFor(direct, timeouts, 'reading')
+  const versions = new SharedConnections(1, () => openShared(direct, asking), outage)
+  const searching = new SharedConnections(connections.searching, () => openShared(address, slow), outage)
   const writing = openPool(address, connections.writing, writeSession)
   const acquire = acquireFrom(writing)
   const reads = new FairQueue(
@@ -174,7 +167,7 @@ export const openDatabase = (
       async (client) => {
         // What is asked may take long. Whether somebody is there to answer is asked beside it.
         const doubt = setTimeout(() => ask({ text: 'select 1' }).catch(() => {}), doubtMilliseconds)
-        return readAs<R>(client, slow, tenantId, statement).finally(() => clearTimeout(doubt))
+        return readAsTenant<R>(client, slow, tenantId, statement).finally(() => clearTimeout(doubt))
       },
       { user: tenantId, weight, most: quickSearches },
     )
@@ -211,7 +204,7 @@ export const openDatabase = (
     forTenant: perTenant((tenantId) => {
       const readQuickly: Query = (statement) =>
         reads.run(tenantId, () =>
-          outage.bridge(() => reading.use((client) => readAs(client, quick, tenantId, statement))),
+          outage.bridge(() => reading.use((client) => readAsTenant(client, quick, tenantId, statement))),
         )
       const readLong: Query = (statement) => {
         const weight = statement.isLikelyQuick ? 1 : quickSearches
@@ -266,7 +259,7 @@ export const openDatabase = (
         connection: address,
         whenStored: (act) => act(door),
         inBatches: (list, item, work) => queue.run(`${tenantId} ${list}`, item, work),
-        inBulk: (work) => inBulk(withoutPooler(address), tenantId, work),
+        inBulk: (work) => inBulk(direct, tenantId, work),
       }
       return door
     }),
@@ -297,9 +290,6 @@ const readCursorKey = async (query: Query): Promise<KeyObject> => {
   if (!row) throw new Error('the database has not been migrated')
   return createSecretKey(row.cursor_key)
 }
-
-const readAs = <R>(client: pg.Client, session: Session, tenantId: string, statement: Statement): Promise<R[]> =>
-  answered(client, readAsTenant<R>(client, session, tenantId, statement), session.responseMilliseconds)
 
 const runStatement = async <R>(client: pg.PoolClient, ask: () => Promise<R[]>): Promise<R[]> => {
   try {
@@ -348,8 +338,7 @@ const runTransaction = async <T>(
     const [only, ...others] = asked.statements
     // Nothing was asked before, so nothing is committed with it: it is a transaction by itself.
     const isAlone = !opening && tenantId !== null && others.length === 0 && !session.isSharded
-    if (isAlone && only)
-      asked.answer(() => answered(client, writeAsTenant(client, session, tenantId, only), responseMilliseconds))
+    if (isAlone && only) asked.answer(() => writeAsTenant(client, session, tenantId, only))
     else asked.answer(query)
     const committing = opening && answered(client, client.query('commit'), responseMilliseconds)
     isOver = true

@@ -53,6 +53,20 @@ test('what weighs more waits for room, and what is lighter does not overtake it 
   assert.deepEqual(log, ['a1', 'a2', 'c1', 'b1', 'a3'])
 })
 
+test('what was heavy leaves room for as many as weigh the same together', async () => {
+  const log: string[] = []
+  const queue = new FairQueue(4, 4, 10_000)
+  const heavy = Promise.withResolvers<void>()
+  const first = queue.run('a', () => heavy.promise, 4)
+  const work = newWork(queue, log)
+  const light = ['a1', 'a2', 'a3', 'a4', 'a5', 'b1'].map((name) => work(name.charAt(0), name))
+  heavy.resolve()
+  await first
+  assert.deepEqual(log, ['b1', 'a1', 'a2', 'a3'])
+  for (const { end } of light) end()
+  await Promise.all(light.map(({ done }) => done))
+})
+
 test('a lane is free again after a failure', async () => {
   const queue = new FairQueue(1, 1, 10_000)
   await assert.rejects(

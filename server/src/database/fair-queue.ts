@@ -97,18 +97,27 @@ export class FairQueue {
     return promise
   }
 
+  /** Round after round: what ends may have weighed as much as several that wait. */
   #startNext(): void {
+    while (this.#startRound());
+  }
+
+  /** Starts one of each owner as far as there is room, and returns whether there may be more. */
+  #startRound(): boolean {
+    let hasStarted = false
     this.#isFull = false
     for (const owner of this.#owners.values()) {
       const [next] = owner.waiting
       if (!next || owner.running + next.weight > this.#share) continue
       if (this.#running + next.weight > this.#size) {
         this.#isFull = true
-        return
+        return false
       }
       owner.waiting.shift()
       this.#start(owner, next.weight)
       next.go()
+      hasStarted = true
     }
+    return hasStarted
   }
 }

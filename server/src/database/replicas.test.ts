@@ -6,10 +6,11 @@ import pg from 'pg'
 import { ConsoleBrowser, manage } from '../../test/browsers/console-session.ts'
 import { newPerson } from '../../test/browsers/oauth-browser.ts'
 import { childrenOf } from '../../test/failover/programs.ts'
-import { postmasterOf, temporaryDataDirectory, until } from '../../test/processes/masthead-process.ts'
+import { postmasterOf, runMasthead, temporaryDataDirectory, until } from '../../test/processes/masthead-process.ts'
 import { makeStandby } from '../../test/processes/standby.ts'
 import { sampleAccount, sampleContact } from '../../test/records/sample-records.ts'
-import { cloneTemplate, startService } from '../../test/service.ts'
+import { cloneTemplate, secret, startService } from '../../test/service.ts'
+import type { Finding } from '../doctor/finding.ts'
 import { exportRecords } from '../transfer/export/export.ts'
 import { openEmbedded } from './embedded/server.ts'
 import { migrate } from './schema/migrate.ts'
@@ -61,6 +62,21 @@ const delayBy = async (milliseconds: number) => {
 }
 
 describe('a replica', () => {
+  test('is found well by the doctor when it has everything', async () => {
+    const environment = {
+      DATABASE_URL: service.connectionString,
+      DATABASE_REPLICA_URLS: standby.connectionString,
+      MASTHEAD_SECRET: secret,
+    }
+    await until('it has everything', async () => {
+      const { stdout } = await runMasthead(['doctor', '--json'], environment)
+      const { findings }: { findings: Finding[] } = JSON.parse(stdout)
+      return findings.some(
+        ({ check, status, found }) => check === 'replicas' && status === 'ok' && /has every/.test(found),
+      )
+    })
+  })
+
   test('answers reads once it has what the primary has, and ready says so', async () => {
     await untilUsed()
     const { body } = await service.call('GET', '//readyz')

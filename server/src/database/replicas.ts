@@ -1,23 +1,21 @@
 import type { KeyObject } from 'node:crypto'
 import type pg from 'pg'
 import { type BulkWork, inBulk } from './bulk.ts'
-import { fromBytes, readRowsAsBytes } from './connections/byte-rows.ts'
 import {
   answered,
   beginAsOf,
   breakOff,
-  clientOptions,
   type DatabaseAddress,
   doubtMilliseconds,
   end,
   long,
-  newClient,
   openingMilliseconds,
   openShared,
   queryOn,
   type Session,
   SharedConnections,
   type Statement,
+  serverOf,
 } from './connections/connection.ts'
 import { Outage } from './connections/outage.ts'
 import { Behind, readAsTenant } from './connections/tenant-statement.ts'
@@ -62,16 +60,13 @@ class Replica {
   #averageMilliseconds = 1
 
   constructor(connectionString: string, { role }: DatabaseAddress, sizes: Sizes, cursorKey: () => Promise<KeyObject>) {
-    // Without the password.
-    this.name = new URL(connectionString).host
+    this.name = serverOf(connectionString)
     this.#address = { connectionString, role }
     this.#cursorKey = cursorKey
     const outage = new Outage((reason) => this.#connections.slow.breakOff(reason))
     const open = async (kind: Kind): Promise<pg.Client> => {
       const key = await cursorKey()
-      const client = newClient({ ...clientOptions(connectionString), types: fromBytes })
-      readRowsAsBytes(client)
-      await openShared(client, this.#address, sessions[kind])
+      const client = await openShared(this.#address, sessions[kind])
       try {
         await answered(client, refuseStranger(client, key), openingMilliseconds)
       } catch (error) {
@@ -121,10 +116,8 @@ class Replica {
   }
 
   #ask<R>(kind: Kind, tenantId: string, lists: ListVersions, statement: Statement): Promise<R[]> {
-    const session = sessions[kind]
     return this.#connections[kind].use(async (client) => {
-      const read = <T>(statement: Statement) =>
-        answered(client, readAsTenant<T>(client, session, tenantId, statement, lists), session.responseMilliseconds)
+      const read = <T>(statement: Statement) => readAsTenant<T>(client, sessions[kind], tenantId, statement, lists)
       if (kind === 'quick') return read<R>(statement)
       // What is slow may take long. Whether somebody is there to answer is asked beside it.
       const doubt = setTimeout(() => void this.#ping().catch(() => {}), doubtMilliseconds)

@@ -1,4 +1,4 @@
-import { isUnavailable } from './connections/unavailable.ts'
+import { isContended, isUnavailable } from './connections/unavailable.ts'
 import { Busy } from './fair-queue.ts'
 
 /** How long one refused write tells of all. Where no other comes, nobody knows whether writes are taken again. */
@@ -14,7 +14,8 @@ export class TakenWrites {
       this.#refusedAt = Number.NEGATIVE_INFINITY
       return result
     } catch (error) {
-      if (isUnavailable(error) && !(error instanceof Busy)) this.#refusedAt = performance.now()
+      const isOfCallers = error instanceof Busy || isContended(error)
+      if (isUnavailable(error) && !isOfCallers) this.#refusedAt = performance.now()
       throw error
     }
   }

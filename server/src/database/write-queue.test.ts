@@ -616,6 +616,17 @@ describe('a queue of writes', () => {
   })
 })
 
+test('a create that waits too long for somebody else of its tenant says nothing of the database', async () => {
+  const tenant = await newTenant()
+  const holder = await otherWriter(tenant)
+  await holder.locked
+  const body = { accountId: 'C-1', name: 'Late' }
+  const late = await service.call('POST', '/contacts', { token: await tenant.serviceToken(), body })
+  const ready = await service.call('GET', '//readyz')
+  await holder.leave()
+  assert.deepEqual([late.status, ready.body], [503, { status: 'ready', writes: true }])
+})
+
 test('a create that loses its connection is not done again, because it may have been done', async () => {
   const tenant = await newTenant()
   const token = await tenant.serviceToken()

@@ -1,13 +1,5 @@
 import type { Config } from '../config.ts'
-import {
-  clientOptions,
-  end,
-  long,
-  newClient,
-  type Query,
-  queryOn,
-  serviceRole,
-} from '../database/connections/connection.ts'
+import { long, type Query, queryOn, serverOf, serviceRole, withClient } from '../database/connections/connection.ts'
 import { connectionLimit, mostConnections } from '../database/connections/connection-limit.ts'
 import type { Database } from '../database/database.ts'
 import { oldestServer, serviceRoleRemedy } from '../database/schema/migrate.ts'
@@ -15,7 +7,7 @@ import { refusalOf, schemaState } from '../database/schema/schema-state.ts'
 import { listServers } from '../database/shards/placement.ts'
 import { interruptedRemedy, type Sharding } from '../database/shards/sharding.ts'
 import { messageOf } from '../error-message.ts'
-import { findSecret } from '../identity/installation-secret.ts'
+import { findInstallationSecret, findSecret } from '../identity/installation-secret.ts'
 import { loadSigningKeys, longestUseDays } from '../identity/signing-keys.ts'
 import { listTenants } from '../identity/tenants.ts'
 import { openSigningSecret } from '../webhooks/secret.ts'
@@ -59,11 +51,9 @@ const checkReplicas = async (query: Query, { replicaDatabaseUrls }: Config) => {
   const found: string[] = []
   const written = await facts.writtenUpTo(query)
   for (const url of replicaDatabaseUrls) {
-    const name = new URL(url).host
-    const client = newClient({ ...clientOptions(url), pipeline: false })
+    const name = serverOf(url)
     try {
-      await client.connect()
-      const { isStandby, behind } = await facts.replica(queryOn(client, long), written)
+      const { isStandby, behind } = await withClient(url, (client) => facts.replica(queryOn(client, long), written))
       if (!isStandby)
         return warning(
           `${name} takes writes: it is no replica, and is not asked`,
@@ -72,8 +62,6 @@ const checkReplicas = async (query: Query, { replicaDatabaseUrls }: Config) => {
       found.push(behind <= 0 ? `${name} has everything` : `${name} lacks ${Math.ceil(behind / 1_024)} KiB of the log`)
     } catch (error) {
       return warning(`${name} does not answer: ${messageOf(error)}`, 'reads go to the primary until it does')
-    } finally {
-      await end(client).catch(() => {})
     }
   }
   return ok(found.join(', '))
@@ -103,7 +91,7 @@ const judgeRole = (role: facts.RoleFacts) => {
   if (!role.mayCreateTables) {
     return failure(
       `${name} may not create tables`,
-      `have an administrator run: alter database <name> owner to ${name}; grant create on schema public to ${name}`,
+      `have an administrator run: alter database <name> owner to ${name}; create schema if not exists public; grant create on schema public to ${name}`,
     )
   }
   if (!bypasses) return ok(`${name} migrates and serves, held by row-level security`)
@@ -221,12 +209,12 @@ const checkSecret = async (query: Query, { secret, dataDirectory, databaseUrl }:
   )
 }
 
-const checkKeys = async (query: Query, { outsideIssuer, secret, dataDirectory }: Config) => {
-  if (outsideIssuer) return ok('not used: tokens come from AUTH_ISSUER')
+const checkKeys = async (query: Query, config: Config) => {
+  if (config.outsideIssuer) return ok('not used: tokens come from AUTH_ISSUER')
   const { count, newest } = await facts.keys(query)
   if (count === 0) return ok('none yet: the first start makes one')
-  const installation = secret ?? (await findSecret(dataDirectory))?.secret
-  if (installation === undefined) return failure('they cannot be opened: there is no secret', secretLost)
+  const installation = await findInstallationSecret(config)
+  if (installation === null) return failure('they cannot be opened: there is no secret', secretLost)
   try {
     await loadSigningKeys(query, installation)
   } catch {
@@ -239,14 +227,12 @@ const checkKeys = async (query: Query, { outsideIssuer, secret, dataDirectory }:
 
 const longWaitMilliseconds = 3_600_000
 
-const checkWebhooks = async (database: Database, { secret, dataDirectory }: Config) => {
-  const installation = secret ?? (await findSecret(dataDirectory))?.secret ?? ''
-  const [sealed, failed, waiting, disabled] = [
-    new Set<string>(),
-    new Set<string>(),
-    new Set<string>(),
-    new Set<string>(),
-  ]
+const checkWebhooks = async (database: Database, config: Config) => {
+  const installation = (await findInstallationSecret(config)) ?? ''
+  const sealed = new Set<string>()
+  const failed = new Set<string>()
+  const waiting = new Set<string>()
+  const disabled = new Set<string>()
   let count = 0
   for (const { id: tenantId, slug } of await listTenants(database.query)) {
     for (const endpoint of await facts.webhookEndpoints(database.forTenant(tenantId).read)) {

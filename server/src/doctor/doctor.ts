@@ -1,6 +1,6 @@
 import { type Config, type DataDirOption, examineConfig } from '../config.ts'
 import { findCluster } from '../data-folder.ts'
-import { clientOptions, long, newClient, queryOn, serviceRole } from '../database/connections/connection.ts'
+import { long, queryOn, serviceRole, withClient } from '../database/connections/connection.ts'
 import {
   findMismatch,
   findPooling,
@@ -78,21 +78,20 @@ const examineServer = async (config: Config, connectionString: string, onFound: 
     return noAnswer(error)
   }
   if (pooling === 'transaction') return failure('a pooler in transaction mode stands before the server', poolerRemedy)
-  const client = newClient({ ...clientOptions(connectionString), pipeline: false })
-  await client.connect()
-  const query = queryOn(client, long)
-  const { bypasses, service } = await facts.role(query, serviceRole)
-  const sharding = await findSharding(query)
-  const database = openDatabase(
-    { connectionString, role: bypasses && service ? serviceRole : null, isSharded: sharding === 'done' },
-    { connections: { reading: 1, searching: 1, writing: 1 } },
-  )
-  try {
-    onFound(await findings(databaseChecks(config, query, database, sharding)))
-    if (config.databaseUrl === null) return ok('the embedded one answers')
-    return ok(`that of DATABASE_URL answers${pooling === 'session' ? ', through a pooler in session mode' : ''}`)
-  } finally {
-    await database.close()
-    await client.end()
-  }
+  await withClient(connectionString, async (client) => {
+    const query = queryOn(client, long)
+    const { bypasses, service } = await facts.role(query, serviceRole)
+    const sharding = await findSharding(query)
+    const database = openDatabase(
+      { connectionString, role: bypasses && service ? serviceRole : null, isSharded: sharding === 'done' },
+      { connections: { reading: 1, searching: 1, writing: 1 } },
+    )
+    try {
+      onFound(await findings(databaseChecks(config, query, database, sharding)))
+    } finally {
+      await database.close()
+    }
+  })
+  if (config.databaseUrl === null) return ok('the embedded one answers')
+  return ok(`that of DATABASE_URL answers${pooling === 'session' ? ', through a pooler in session mode' : ''}`)
 }

@@ -1,4 +1,4 @@
-import { messageOf } from '../error-message.ts'
+import { codeOf, messageOf } from '../error-message.ts'
 import { Refusal } from '../refusal.ts'
 
 /** What a check found, and what to do about it. Neither may hold a secret. */
@@ -18,7 +18,7 @@ export const findings = (checks: Record<string, Check>): Promise<Finding[]> =>
   }))
 
 const verdictOf = (error: unknown): Verdict => {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = codeOf(error)
   if (missing.has(code))
     return warning(`not examined: ${messageOf(error)}`, 'bring the schema up to date: masthead migrate')
   if (code === '42501') return warning(`not examined: ${messageOf(error)}`, 'give the role what it lacks: see `role`')

@@ -47,9 +47,9 @@ export const role = (query: Query, serviceRole: string): Promise<RoleFacts> =>
     query,
     `select rolname as name, rolsuper or rolbypassrls as bypasses, rolsuper as "isSuperuser",
       rolsuper or rolcreaterole as "mayCreateRoles",
-      has_schema_privilege('public', 'create') as "mayCreateTables",
+      has_schema_privilege(to_regnamespace('public'), 'create') is true as "mayCreateTables",
       (select count(*) from pg_class join pg_attribute on attrelid = pg_class.oid and attname = 'tenant_id'
-        where relnamespace = 'public'::regnamespace and relkind = 'r' and not pg_has_role(relowner, 'member')) as "foreignTables",
+        where relnamespace = to_regnamespace('public') and relkind = 'r' and not pg_has_role(relowner, 'member')) as "foreignTables",
       (select json_build_object('bypasses', rolsuper or rolbypassrls, 'isMember', pg_has_role(oid, 'member'))
         from pg_roles where rolname = $1) as service
     from pg_roles where rolname = current_user`,

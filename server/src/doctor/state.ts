@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
+import type { Client } from 'pg'
 import { type Config, programName, readConfig } from '../config.ts'
 import { findCluster } from '../data-folder.ts'
-import { clientOptions, end, newClient, unpreparedOn } from '../database/connections/connection.ts'
+import { serverOf, unpreparedOn, withClient } from '../database/connections/connection.ts'
 import { remedyFor, usualRemedy } from '../database/connections/reachability.ts'
 import { findRunning } from '../database/embedded/server.ts'
 import { type SchemaState, schemaState } from '../database/schema/schema-state.ts'
@@ -50,8 +51,8 @@ type DatabaseState = Pick<State, 'database' | 'schema' | 'tenants'>
 
 const findDatabase = async ({ databaseUrl, directDatabaseUrl, dataDirectory }: Config): Promise<DatabaseState> => {
   if (databaseUrl !== null) {
-    const { host, pathname } = URL.parse(databaseUrl) ?? { host: '', pathname: '' }
-    return ask({ kind: 'server', place: host + pathname }, directDatabaseUrl ?? databaseUrl)
+    const place = serverOf(databaseUrl) + (URL.parse(databaseUrl)?.pathname ?? '')
+    return ask({ kind: 'server', place }, directDatabaseUrl ?? databaseUrl)
   }
   const at = { kind: 'embedded', place: resolve(dataDirectory) } as const
   const without = (state: 'stopped' | 'none' | 'away', trouble: string | null = null): DatabaseState => ({
@@ -72,17 +73,14 @@ const findDatabase = async ({ databaseUrl, directDatabaseUrl, dataDirectory }: C
 
 const ask = async (at: Pick<State['database'], 'kind' | 'place'>, connectionString: string): Promise<DatabaseState> => {
   const timeouts = { connectionTimeoutMillis: timeoutMilliseconds, query_timeout: timeoutMilliseconds }
-  const client = newClient({ ...clientOptions(connectionString), ...timeouts, pipeline: false })
-  try {
-    await client.connect()
+  const look = async (client: Client): Promise<DatabaseState> => {
     const query = unpreparedOn(client)
     const schema = await schemaState(query)
     const tenants = schema.version > 0 ? await facts.tenants(query) : { count: 0, first: null }
     return { database: { ...at, state: 'running', trouble: null }, schema, tenants }
-  } catch (error) {
+  }
+  return withClient(connectionString, look, timeouts).catch((error) => {
     const trouble = `it does not answer: ${messageOf(error)}; ${remedyFor(error) ?? usualRemedy}`
     return { database: { ...at, state: 'away', trouble }, schema: null, tenants: null }
-  } finally {
-    await end(client).catch(() => {})
-  }
+  })
 }

@@ -23,7 +23,7 @@ export type AccessToken = {
 }
 export type ShownToken = AccessToken & { token: string }
 /** `user` is the e-mail address of the token's owner. */
-export type ListedToken = AccessToken & { user: string | null }
+type ListedToken = AccessToken & { user: string | null }
 type StoredToken = AccessToken & { tenantId: string; lineageId: string; lifetime: number }
 type TokenValues = Omit<StoredToken, 'createdAt' | 'revokedAt' | 'lastUsedAt' | 'lifetime'>
 
@@ -119,11 +119,11 @@ export const revokeToken = async (query: Query, author: Author, id: string): Pro
   const { tenantId, lineageId: _lineageId, lifetime: _lifetime, ...before } = await findToken(query, id)
   const after = await firstRow<AccessToken>(query, {
     text: `update access_tokens set revoked_at = coalesce(revoked_at, now()) where id = $1 returning ${columns}`,
-    values: [id],
+    values: [before.id],
   })
   if (!after) throw new Error('the token vanished')
   if (before.revokedAt === null)
-    await publishChange(query, tenantId, author, { ...about(id), action: 'revoked', before, after })
+    await publishChange(query, tenantId, author, { ...about(after.id), action: 'revoked', before, after })
   return after
 }
 
@@ -136,8 +136,8 @@ export const rotateToken = async (query: Query, author: Author, id: string, over
   const values = { ...old, id: newId(), expiresAt: new Date(Date.now() + old.lifetime) }
   const successor = await insertToken(query, author, values)
   const expiresAt = new Date(Math.min(old.expiresAt.getTime(), Date.now() + overlap))
-  await query({ text: 'update access_tokens set expires_at = $2 where id = $1', values: [id, expiresAt] })
+  await query({ text: 'update access_tokens set expires_at = $2 where id = $1', values: [old.id, expiresAt] })
   const change = { before: { expiresAt: old.expiresAt }, after: { expiresAt, successor: successor.id } }
-  await publishChange(query, old.tenantId, author, { ...about(id), action: 'rotated', ...change })
-  return { ...successor, replaces: { id, expiresAt } }
+  await publishChange(query, old.tenantId, author, { ...about(old.id), action: 'rotated', ...change })
+  return { ...successor, replaces: { id: old.id, expiresAt } }
 }

@@ -7,7 +7,7 @@ import { consoleId } from './applications.ts'
 import { auditChange } from './audit-change.ts'
 import type { Principal } from './principal.ts'
 
-export type Consent = {
+type Consent = {
   grantId: string
   applicationId: string
   tenantId: string
@@ -148,12 +148,4 @@ export const findDelegation = (query: Query, grantId: string) =>
       join tenants tenant on tenant.id = consent.tenant_id
       where consent.grant_id = $1 and consent.withdrawn_at is null`,
     values: [grantId],
-  })
-
-export const findChoosableTenants = (query: Query, userId: string, onlyTenantId: string | null) =>
-  query<{ id: string; slug: string; name: string; role: Role }>({
-    text: `select tenant.id, tenant.slug, tenant.name, membership.role
-      from memberships membership join tenants tenant on tenant.id = membership.tenant_id
-      where membership.user_id = $1 and ($2::uuid is null or tenant.id = $2) order by tenant.name, tenant.id`,
-    values: [userId, onlyTenantId],
   })

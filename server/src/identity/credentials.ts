@@ -45,10 +45,21 @@ export const revokeCredentials = async (query: Query, author: Author, userId: st
     values: [userId, keptTokens],
   })
   await auditEach(query, author, { resource: 'tokens', action: 'revoked' }, revoked)
+  await withdrawInvitationsBy(query, author, userId)
+  await query({ text: 'select stamp_identity()' })
+}
+
+/** Withdraws the invitations that the user sent, in one tenant or in all. */
+export const withdrawInvitationsBy = async (
+  query: Query,
+  author: Author,
+  userId: string,
+  tenantId: string | null = null,
+) => {
   const withdrawn = await query<Ended>({
-    text: 'delete from invitations where invited_by = $1 returning tenant_id as "tenantId", id as "recordId"',
-    values: [userId],
+    text: `delete from invitations where invited_by = $1 and ($2::uuid is null or tenant_id = $2)
+      returning tenant_id as "tenantId", id as "recordId"`,
+    values: [userId, tenantId],
   })
   await auditEach(query, author, { resource: 'invitations', action: 'withdrawn' }, withdrawn)
-  await query({ text: 'select stamp_identity()' })
 }

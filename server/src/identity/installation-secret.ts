@@ -1,12 +1,23 @@
 import { randomBytes } from 'node:crypto'
 import { chown, link, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Config } from '../config.ts'
 import { openDataFolder } from '../data-folder.ts'
+
+type SecretConfig = Pick<Config, 'secret' | 'dataDirectory'>
+
+/** The secret of an installation: MASTHEAD_SECRET, or one that is made and stored. */
+export const installationSecret = async ({ secret, dataDirectory }: SecretConfig): Promise<string> =>
+  secret ?? (await ensureSecret(dataDirectory))
+
+/** With an outside issuer there may be none, and none is made before it is needed. */
+export const findInstallationSecret = async ({ secret, dataDirectory }: SecretConfig): Promise<string | null> =>
+  secret ?? (await findSecret(dataDirectory))?.secret ?? null
 
 const readSecret = (file: string): Promise<string | null> => readFile(file, 'utf8').catch(() => null)
 
-/** The secret of an installation without MASTHEAD_SECRET: created once, and readable by its owner only. */
-export const ensureSecret = async (dataDirectory: string): Promise<string> => {
+/** Without MASTHEAD_SECRET: created once, and readable by its owner only. */
+const ensureSecret = async (dataDirectory: string): Promise<string> => {
   const file = join(dataDirectory, 'secret')
   const stored = await readSecret(file)
   if (stored !== null) return stored

@@ -10,7 +10,7 @@ import { auditChange } from './audit-change.ts'
 import { hashToken } from './token-format.ts'
 import { emailKey } from './users.ts'
 
-export type Invitation = {
+type Invitation = {
   id: string
   email: string
   role: Role

@@ -1,6 +1,8 @@
 import { performance } from 'node:perf_hooks'
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose'
-import { Problem } from '../problem.ts'
+import { lazily } from '../lazily.ts'
+import { Problem, unavailable } from '../problem.ts'
+import { fetchMetadata } from './issuer-metadata.ts'
 
 type RemoteKeys = ReturnType<typeof createRemoteJWKSet>
 
@@ -12,30 +14,27 @@ const cacheMilliseconds = 600_000
 
 /** The keys of an outside issuer: discovered by its metadata, fetched at first use, and again for an unknown key. */
 export const issuerKeys = (issuer: string, onError: (error: Error) => void): JWTVerifyGetKey => {
-  let discovery: Promise<RemoteKeys> | undefined
   let failedAt = Number.NEGATIVE_INFINITY
   let usedAt = Number.NEGATIVE_INFINITY
 
   const isPausing = () => performance.now() < failedAt + pauseAfterFailureMilliseconds
 
   const fetchUnlessPausing = async (address: string, options: RequestInit): Promise<Response> => {
-    if (isPausing()) throw unavailable()
+    if (isPausing()) throw issuerUnavailable()
     return fetch(address, options)
   }
 
   const discover = async (): Promise<RemoteKeys> => {
-    const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
-    const response = await fetchUnlessPausing(address, { signal: AbortSignal.timeout(timeoutMilliseconds) })
-    const metadata: Record<string, unknown> = response.ok ? Object(await response.json()) : {}
-    // OpenID Connect Discovery §4.3: "The issuer value returned MUST be identical to the Issuer URL".
-    if (metadata.issuer !== issuer) throw new Error(`${address} is not the metadata of ${issuer}`)
-    return createRemoteJWKSet(new URL(String(metadata.jwks_uri)), {
+    if (isPausing()) throw issuerUnavailable()
+    const { jwks_uri } = await fetchMetadata(issuer)
+    return createRemoteJWKSet(new URL(String(jwks_uri)), {
       timeoutDuration: timeoutMilliseconds,
       cooldownDuration: cooldownMilliseconds,
       cacheMaxAge: cacheMilliseconds,
       [customFetch]: fetchUnlessPausing,
     })
   }
+  let discovered = lazily(discover)
 
   const isClockSetBack = (): boolean => {
     const before = usedAt
@@ -46,25 +45,21 @@ export const issuerKeys = (issuer: string, onError: (error: Error) => void): JWT
   return async (header, token) => {
     let keys: RemoteKeys | undefined
     try {
-      discovery ??= discover().catch((error) => {
-        discovery = undefined
-        throw error
-      })
-      keys = await discovery
+      keys = await discovered()
       // The library measures its cooldown by the wall clock: after the clock was set back it would not fetch for long.
       if (isClockSetBack()) await keys.reload().catch(() => {})
       return await keys(header, token)
     } catch (error) {
       if (!(error instanceof Error) || error instanceof Problem || !isFaultOfIssuer(error)) throw error
       // Keys that were fetched once stay valid; without any, the metadata is fetched again.
-      if (keys && !keys.jwks()) discovery = undefined
+      if (keys && !keys.jwks()) discovered = lazily(discover)
       // Several calls may wait for the same fetch: its failure is reported once.
       if (!isPausing()) {
         failedAt = performance.now()
         // `fetch` gives the reason only in the cause.
         onError(error.cause instanceof Error ? error.cause : error)
       }
-      throw unavailable()
+      throw issuerUnavailable()
     }
   }
 }
@@ -76,7 +71,8 @@ const isFaultOfIssuer = (error: Error): boolean =>
   error instanceof errors.JWKSInvalid ||
   error.code === 'ERR_JOSE_GENERIC'
 
-const unavailable = (): Problem =>
-  new Problem('unavailable', 'The issuer of this access token cannot be asked for its keys right now.', {
-    headers: { 'retry-after': String(pauseAfterFailureMilliseconds / 1_000) },
-  })
+const issuerUnavailable = (): Problem =>
+  unavailable(
+    'The issuer of this access token cannot be asked for its keys right now.',
+    pauseAfterFailureMilliseconds / 1_000,
+  )

@@ -5,6 +5,7 @@ import { firstRow } from '../database/connections/first-row.ts'
 import { isUuid } from '../records/identifiers.ts'
 import { Refusal } from '../refusal.ts'
 import { publishChange } from './audit-change.ts'
+import { withdrawInvitationsBy } from './credentials.ts'
 import { createUser, deleteUser, emailKey, findUser, lockAddress, proveAddress, type User } from './users.ts'
 
 export type Member = Pick<User, 'id' | 'email' | 'name'> & { role: Role; legacyUserId: string | null; createdAt: Date }
@@ -100,12 +101,13 @@ export const isLastAdmin = async (query: Query, tenantId: string, userId: string
   return admins.length <= 1 && admins.every(({ id }) => id === userId)
 }
 
-export const findMemberships = (query: Query, userId: string) =>
+/** All memberships of a user, or only that in one tenant. */
+export const findMemberships = (query: Query, userId: string, tenantId: string | null = null) =>
   query<{ id: string; slug: string; name: string; role: Role }>({
     text: `select tenants.id, tenants.slug, tenants.name, memberships.role
       from memberships join tenants on tenants.id = memberships.tenant_id
-      where memberships.user_id = $1 order by tenants.name, tenants.id`,
-    values: [userId],
+      where memberships.user_id = $1 and ($2::uuid is null or tenants.id = $2) order by tenants.name, tenants.id`,
+    values: [userId, tenantId],
   })
 
 export const setLegacyUserId = async (
@@ -132,9 +134,6 @@ const lockMembership = (query: Query, tenantId: string, userId: string) =>
     values: [tenantId, userId],
   })
 
-const withdrawInvitationsBy = (query: Query, tenantId: string, userId: string) =>
-  query({ text: 'delete from invitations where tenant_id = $1 and invited_by = $2', values: [tenantId, userId] })
-
 export const setRole = async (query: Query, author: Author, tenantId: string, email: string, role: Role) => {
   const before = await findMember(query, tenantId, email)
   await lockMembership(query, tenantId, before.id)
@@ -142,7 +141,7 @@ export const setRole = async (query: Query, author: Author, tenantId: string, em
     text: 'update memberships set role = $3 where tenant_id = $1 and user_id = $2',
     values: [tenantId, before.id, role],
   })
-  if (role !== 'admin') await withdrawInvitationsBy(query, tenantId, before.id)
+  if (role !== 'admin') await withdrawInvitationsBy(query, author, before.id, tenantId)
   const after = await findMember(query, tenantId, email)
   await publishChange(query, tenantId, author, { ...about(after), action: 'role_changed', before, after })
   return after
@@ -153,7 +152,7 @@ export const removeMember = async (query: Query, author: Author, tenantId: strin
   await lockAddress(query, email)
   const before = await findMember(query, tenantId, email)
   await lockMembership(query, tenantId, before.id)
-  await withdrawInvitationsBy(query, tenantId, before.id)
+  await withdrawInvitationsBy(query, author, before.id, tenantId)
   await query({ text: 'delete from memberships where tenant_id = $1 and user_id = $2', values: [tenantId, before.id] })
   await publishChange(query, tenantId, author, { ...about(before), action: 'removed', before })
   if ((await findMemberships(query, before.id)).length === 0) await deleteUser(query, before.id)

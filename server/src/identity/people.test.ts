@@ -503,7 +503,7 @@ describe('a user', () => {
     const { body } = await admin.call('GET', '/audit-entries')
     type Shown = { action: string; resource: string; author: { name: string }; recordName: string }
     const entries: Shown[] = body.items
-    const invitation = entries.find(({ resource }) => resource === 'invitations')
+    const invitation = entries.find(({ action, resource }) => resource === 'invitations' && action === 'created')
     assert.equal(invitation?.author.name, leaver.person.email)
     const removal = entries.find(({ action, resource }) => resource === 'members' && action === 'removed')
     assert.equal(removal?.recordName, leaver.person.email)

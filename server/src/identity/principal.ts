@@ -25,7 +25,7 @@ export type Principal = {
 }
 
 /** The owner of a token; `expiresAt` is in milliseconds. */
-export type Holder = { principal: Principal; expiresAt: number }
+type Holder = { principal: Principal; expiresAt: number }
 
 /** `identity` is the version of identities before the holder was looked up. */
 export type CachedHolder = Holder & { identity: string; foundAt: number }

@@ -7,7 +7,7 @@ import { auditChange } from './audit-change.ts'
 import { matchPasswords } from './passwords.ts'
 import { type Account, emailKey, findAccounts } from './users.ts'
 
-export type SignIn =
+type SignIn =
   /** The accounts of the address that have this password; rarely more than one. */
   { users: [Account, ...Account[]] } | { refused: 'wrong' } | { refused: 'throttled'; retryAfterSeconds: number }
 
@@ -17,6 +17,12 @@ const windowSeconds = 15 * 60
  * count against another, so an outsider cannot lock a user out.
  */
 const limits = { accountFromNetwork: 5, network: 50 }
+
+/** How long to wait, as people say it. */
+export const inMinutes = (seconds: number): string => {
+  const minutes = Math.ceil(seconds / 60)
+  return minutes === 1 ? 'in a minute' : `in ${minutes} minutes`
+}
 
 /** A wrong password takes the same work and has the same result for an address with no, one or several accounts. */
 export const signIn = async (query: Query, from: CalledFrom, email: string, password: string): Promise<SignIn> => {

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { chainWaiting } from '../audit/queries.ts'
 import type { DatabaseAddress } from '../database/connections/connection.ts'
-import { openDatabase } from '../database/database.ts'
+import { isConnectionLost } from '../database/connections/unavailable.ts'
+import { openDatabase, type TenantDatabase } from '../database/database.ts'
 import { deleteOldIdempotencyRecords } from '../database/idempotency-records.ts'
 import { messageOf } from '../error-message.ts'
 import { listTenants } from '../identity/tenants.ts'
@@ -16,6 +17,14 @@ type HousekeepingOptions = { connection: DatabaseAddress; onError: (message: str
 /** Housekeeping has its own connections, so that no request waits for it. */
 const connections = { reading: 1, searching: 1, writing: 1 }
 const stopTimeoutMilliseconds = 5_000
+
+const deletions: ((tenant: TenantDatabase) => Promise<unknown>)[] = [
+  deleteOldIdempotencyRecords,
+  deleteOldImages,
+  deleteOldRuns,
+  deleteOldExports,
+  deleteOldEvents,
+]
 
 /** Starts periodic work. Any number of processes may do it at once. */
 export const startHousekeeping = ({ connection, onError }: HousekeepingOptions) => {
@@ -41,16 +50,20 @@ export const startHousekeeping = ({ connection, onError }: HousekeepingOptions) 
     while (!signal.aborted && (await chainWaiting(database)));
   }
 
+  /** What fails for one tenant does not hold up the others. */
   const deleteExpired = async (): Promise<void> => {
+    const failures: unknown[] = []
     for (const { id } of await listTenants(database.query)) {
-      if (signal.aborted) return
       const tenant = database.forTenant(id)
-      await deleteOldIdempotencyRecords(tenant)
-      await deleteOldImages(tenant)
-      await deleteOldRuns(tenant)
-      await deleteOldExports(tenant)
-      await deleteOldEvents(tenant)
+      for (const deleteOld of deletions) {
+        if (signal.aborted) return
+        await deleteOld(tenant).catch((error) => {
+          if (isConnectionLost(error)) throw error
+          failures.push(error)
+        })
+      }
     }
+    if (failures.length > 0) throw failures[0]
   }
 
   const ended = Promise.all([

@@ -1,5 +1,6 @@
 import { DatabaseError } from 'pg'
 import { type Logger, pino, stdTimeFunctions } from 'pino'
+import { codeOf } from '../error-message.ts'
 import type { LogLevel } from './level.ts'
 import { LogOutput } from './output.ts'
 
@@ -30,7 +31,7 @@ export const openLog = ({ level, worker }: { level: LogLevel; worker?: number })
 /** Leaves out everything that may contain data of a caller. */
 const serializeError = (error: Error) => ({
   type: error.name,
-  code: 'code' in error ? String(error.code) : undefined,
+  code: codeOf(error) || undefined,
   ...(isDatabaseError(error) && { table: error.table, column: error.column, constraint: error.constraint }),
   message: messageWithoutValues(error),
   // The stack begins with the message, which may have several lines.

@@ -1,4 +1,5 @@
 import { constants, fstatSync, openSync, writeSync } from 'node:fs'
+import { codeOf } from '../error-message.ts'
 
 /** Some thousand lines, in each thread. */
 const mostWaitingBytes = 1_048_576
@@ -20,6 +21,8 @@ export class LogOutput {
   readonly #waiting: Buffer[] = []
   #waitingBytes = 0
   #unreportedDrops = 0
+  /** The reader has gone, or the disk is full; the service continues. */
+  #isBroken = false
   #attemptedAt = 0
   #timer: NodeJS.Timeout | null = null
 
@@ -27,30 +30,32 @@ export class LogOutput {
     process.once('exit', () => this.#flushAtExit())
   }
 
-  write(line: string): void {
+  write(text: string): void {
+    const line = Buffer.from(text)
     const isFlowing = this.#waiting.length === 0 && this.#unreportedDrops === 0
     if (isFlowing && this.#attempt(line)) return
-    if (!isFlowing) this.#wait(Buffer.from(line))
+    if (!isFlowing) this.#wait(line)
     if (performance.now() - this.#attemptedAt >= leastMillisecondsBetweenAttempts) this.#flush()
     else this.#flushLater()
   }
 
-  /** Returns false when the text was not written whole; the rest waits. */
-  #attempt(text: string | Buffer): boolean {
+  /** Returns false when the lines were not written whole; the rest waits. */
+  #attempt(lines: Buffer): boolean {
     this.#attemptedAt = performance.now()
     let written = 0
     try {
-      written = typeof text === 'string' ? writeSync(this.#fd, text) : writeSync(this.#fd, text)
+      written = writeSync(this.#fd, lines)
+      this.#isBroken = false
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) {
-        // The reader may have gone, or the disk may be full; the service continues.
-        this.#drop(text)
+      if (codeOf(error) !== 'EAGAIN') {
+        this.#isBroken = true
+        this.#drop(lines)
         return false
       }
     }
-    if (written === Buffer.byteLength(text)) return true
-    this.#waiting.unshift(Buffer.from(text).subarray(written))
-    this.#waitingBytes += Buffer.byteLength(text) - written
+    if (written === lines.length) return true
+    this.#waiting.unshift(lines.subarray(written))
+    this.#waitingBytes += lines.length - written
     return false
   }
 
@@ -63,7 +68,7 @@ export class LogOutput {
     }
   }
 
-  #drop(lines: string | Buffer): void {
+  #drop(lines: Buffer): void {
     const count = lines.toString().split('\n').length - 1
     this.dropped += count
     this.#unreportedDrops += count
@@ -83,8 +88,10 @@ export class LogOutput {
       return
     }
     const dropped = this.#unreportedDrops
+    // The next line of the service tries again. The line that reports the dropped ones would only be dropped as well.
+    if (dropped === 0 || this.#isBroken) return
     this.#unreportedDrops = 0
-    if (dropped > 0) this.onResume?.(dropped)
+    this.onResume?.(dropped)
   }
 
   /** Takes as many lines as are written atomically, but at least one. */

@@ -1,7 +1,7 @@
 import type { Transporter } from 'nodemailer'
 import { FairQueue } from '../database/fair-queue.ts'
 import { lazily } from '../lazily.ts'
-import { Problem } from '../problem.ts'
+import { unavailable } from '../problem.ts'
 
 /** The mail server of the operator, and the sender that it knows. */
 export type MailOptions = { smtpUrl: string; from: string }
@@ -27,9 +27,7 @@ export const mailSender = ({ smtpUrl, from }: MailOptions, onError: (reason: str
       // The message may name the recipient, so only the codes are reported.
       const { code, responseCode } = error as { code?: string; responseCode?: number } // as nodemailer's errors have them
       onError([code, responseCode].filter((part) => part !== undefined).join(' ') || 'unknown')
-      throw new Problem('unavailable', 'The mail server rejected the message. No invitation was created.', {
-        headers: { 'retry-after': '10' },
-      })
+      throw unavailable('The mail server rejected the message. No invitation was created.', 10)
     }
   }
 }

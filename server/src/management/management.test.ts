@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { managementApi, managementScopes, scopesOf } from '@masthead/contract'
-import pg from 'pg'
+import { consoleFor, operationNamed } from '../../test/browsers/console-caller.ts'
 import { ConsoleBrowser, manage } from '../../test/browsers/console-session.ts'
 import { authorize, Browser, newApplication, newPerson } from '../../test/browsers/oauth-browser.ts'
-import { attachTo } from '../../test/outside/webhook-receiver.ts'
-import { until } from '../../test/processes/masthead-process.ts'
 import {
   sampleAccount,
   sampleInvoice,
@@ -13,7 +11,7 @@ import {
   sampleSubscription,
 } from '../../test/records/sample-records.ts'
 import { assertAnswers } from '../../test/requests/contract-responses.ts'
-import { type CallOptions, startService } from '../../test/service.ts'
+import { startService } from '../../test/service.ts'
 import type { Fields } from '../records/stored-record.ts'
 import { dayIn } from '../records/today.ts'
 
@@ -22,22 +20,9 @@ const { origin } = service
 const tenant = await service.newTenant('Acme')
 const stranger = await service.newTenant('Zenith')
 
-const consoleOf = async (...memberships: Parameters<typeof newPerson> extends [unknown, ...infer M] ? M : never) => {
-  const person = await newPerson(service, ...memberships)
-  const { management: token, customer } = await new ConsoleBrowser(origin).signIn(person)
-  const call = (method: string, path: string, options: CallOptions = {}) =>
-    manage(origin, method, path, { token, ...options })
-  return { person, token, customer, call }
-}
+const consoleOf = consoleFor(service)
 const admin = await consoleOf([tenant, 'admin'])
 const [editor, viewer] = [await consoleOf([tenant, 'editor']), await consoleOf([tenant, 'viewer'])]
-
-/** Calls an operation by its name, and checks the response against the contract. */
-const at = (name: string) => {
-  const named = managementApi.operations.find((operation) => operation.name === name)
-  if (!named) throw new Error(`there is no operation ${name}`)
-  return named
-}
 
 describe('every operation of the management interface', () => {
   test('has a scope that is described', () => {
@@ -82,14 +67,14 @@ describe('a personal access token', () => {
   test('is made, shown once, used, listed with its last use and revoked', async () => {
     const input = { name: 'My script', scopes: ['contacts:read'], expiresInDays: 7 }
     const made = await admin.call('POST', '/tokens', { body: input })
-    assertAnswers(at('CreateToken'), made)
+    assertAnswers(operationNamed('CreateToken'), made)
     const { token } = made.body
     assert.equal((await service.call('GET', '/contacts', { token })).status, 200)
     const { body: listed } = await admin.call('GET', '/tokens')
     assert.equal(listed.items[0].id, made.body.id)
     assert.ok(!JSON.stringify(listed).includes(token))
     const revoked = await admin.call('DELETE', `/tokens/${made.body.id}`)
-    assertAnswers(at('RevokeToken'), revoked)
+    assertAnswers(operationNamed('RevokeToken'), revoked)
     assert.equal((await service.call('GET', '/contacts', { token })).status, 401)
   })
 
@@ -136,13 +121,13 @@ describe('a service token', () => {
     const made = await admin.call('POST', '/service-tokens', {
       body: { service: 'nightly-sync', scopes: ['contacts:read'], defaultAssignee: 'U7' },
     })
-    assertAnswers(at('CreateServiceToken'), made)
+    assertAnswers(operationNamed('CreateServiceToken'), made)
     const path = `/service-tokens/${made.body.id}`
     const rotated = await admin.call('POST', `${path}/rotate`, { body: { overlapHours: 1 } })
-    assertAnswers(at('RotateServiceToken'), rotated)
+    assertAnswers(operationNamed('RotateServiceToken'), rotated)
     for (const { token } of [made.body, rotated.body])
       assert.equal((await service.call('GET', '/contacts', { token })).status, 200)
-    assertAnswers(at('RevokeServiceToken'), await admin.call('DELETE', path))
+    assertAnswers(operationNamed('RevokeServiceToken'), await admin.call('DELETE', path))
     assert.equal((await service.call('GET', '/contacts', { token: made.body.token })).status, 401)
     assert.equal((await service.call('GET', '/contacts', { token: rotated.body.token })).status, 200)
     assert.equal((await admin.call('POST', `${path}/rotate`, { body: {} })).body.code, 'conflict')
@@ -171,7 +156,7 @@ describe('a member', () => {
     assert.equal((await viewer.call('GET', '/members')).status, 403)
     const path = `/members/${viewer.person.id}`
     const changed = await admin.call('PATCH', path, { body: { role: 'admin', legacyUserId: 'U1' } })
-    assertAnswers(at('UpdateMember'), changed)
+    assertAnswers(operationNamed('UpdateMember'), changed)
     assert.deepEqual([changed.body.role, changed.body.legacyUserId], ['admin', 'U1'])
     assert.equal((await viewer.call('GET', '/members')).status, 200)
   })
@@ -179,7 +164,7 @@ describe('a member', () => {
   test('is removed, and nothing of the membership works any longer', async () => {
     const leaver = await consoleOf([tenant, 'editor'])
     const { body: pat } = await leaver.call('POST', '/tokens', { body: { name: 'x', scopes: ['contacts:read'] } })
-    assertAnswers(at('RemoveMember'), await admin.call('DELETE', `/members/${leaver.person.id}`))
+    assertAnswers(operationNamed('RemoveMember'), await admin.call('DELETE', `/members/${leaver.person.id}`))
     assert.equal((await leaver.call('GET', '/me')).status, 401)
     for (const token of [pat.token, leaver.customer])
       assert.equal((await service.call('GET', '/contacts', { token })).status, 401)
@@ -214,7 +199,7 @@ describe('an invitation', () => {
 
   test('makes a member of somebody new, once', async () => {
     const made = await invite('grace@example.com')
-    assertAnswers(at('CreateInvitation'), made)
+    assertAnswers(operationNamed('CreateInvitation'), made)
     const address = addressOf(made.body.url)
     const page = await new Browser(origin).visit(address)
     assert.equal(page.status, 200)
@@ -250,7 +235,7 @@ describe('an invitation', () => {
     const first = await invite('hopper@example.com')
     const second = await invite('hopper@example.com')
     assert.equal((await new Browser(origin).visit(addressOf(first.body.url))).status, 404)
-    assertAnswers(at('WithdrawInvitation'), await admin.call('DELETE', `/invitations/${second.body.id}`))
+    assertAnswers(operationNamed('WithdrawInvitation'), await admin.call('DELETE', `/invitations/${second.body.id}`))
     assert.equal((await new Browser(origin).visit(addressOf(second.body.url))).status, 404)
     const third = await invite('hopper@example.com')
     await service.owner.query('update invitations set expires_at = now() where id = $1', [third.body.id])
@@ -266,8 +251,13 @@ describe('an invitation', () => {
       const { body } = await inviter.call('POST', '/invitations', {
         body: { email: 'friend@example.com', role: 'admin' },
       })
-      assert.equal((await end(inviter.person.id)).status, 200)
+      const ended = await end(inviter.person.id)
+      assert.equal(ended.status, 200)
       assert.equal((await new Browser(origin).visit(addressOf(body.url))).status, 404)
+      const [last] = (await admin.call('GET', '/audit-entries?resource=invitations')).body.items
+      const { action, recordId, author } = last
+      assert.deepEqual([action, recordId], ['withdrawn', body.id])
+      assert.equal(author.requestId, ended.headers.get('x-request-id'))
     }
   })
 
@@ -314,7 +304,7 @@ describe('an application of the tenant', () => {
 
   test('is registered, consented to, disabled and enabled', async () => {
     const made = await admin.call('POST', '/applications', { body: { ...input, mayRefresh: true } })
-    assertAnswers(at('RegisterApplication'), made)
+    assertAnswers(operationNamed('RegisterApplication'), made)
     const { clientId } = made.body
     const [application] = (await service.owner.query('select * from applications where id = $1', [clientId])).rows
     const { access_token: token } = await authorize(origin, {
@@ -323,7 +313,7 @@ describe('an application of the tenant', () => {
     })
     assert.equal((await service.call('GET', '/contacts', { token })).status, 200)
     const disabled = await admin.call('PATCH', `/applications/${clientId}`, { body: { isDisabled: true } })
-    assertAnswers(at('UpdateApplication'), disabled)
+    assertAnswers(operationNamed('UpdateApplication'), disabled)
     assert.deepEqual([disabled.body.consents, disabled.body.disabledAt === null], [1, false])
     assert.equal((await service.call('GET', '/contacts', { token })).status, 401)
     await admin.call('PATCH', `/applications/${clientId}`, { body: { isDisabled: false } })
@@ -361,7 +351,7 @@ describe('a consent', () => {
     )
     const path = `/consents/${body.items[0].id}`
     assert.equal((await admin.call('DELETE', path)).status, 404)
-    assertAnswers(at('WithdrawConsent'), await giver.call('DELETE', path))
+    assertAnswers(operationNamed('WithdrawConsent'), await giver.call('DELETE', path))
     assert.equal((await service.call('GET', '/contacts', { token })).status, 401)
     assert.ok(refresh_token)
     assert.deepEqual((await giver.call('GET', '/consents')).body.items, [])
@@ -399,7 +389,7 @@ describe('the audit trail', () => {
     const seen: number[] = []
     for (let next: number | null | undefined; next !== null; ) {
       const page = await admin.call('GET', `/audit-entries?includeIssued=true${next ? `&before=${next}` : ''}`)
-      assertAnswers(at('GetAuditEntries'), page)
+      assertAnswers(operationNamed('GetAuditEntries'), page)
       seen.push(...page.body.items.map(({ number }: { number: number }) => number))
       next = page.body.next
     }
@@ -422,7 +412,7 @@ describe('the overview', async () => {
 
   test('is empty, but whole, where there is nothing', async () => {
     const answer = await call('GET', '/overview')
-    assertAnswers(at('GetOverview'), answer)
+    assertAnswers(operationNamed('GetOverview'), answer)
     assert.equal(answer.body.renewalsDue.length, 12)
     assert.deepEqual(
       answer.body.receivables.map(({ count, totalDue }: { count: number; totalDue: string }) => [count, totalDue]),
@@ -489,287 +479,5 @@ describe('the overview', async () => {
       const counted = body.receivables.filter(({ count }: { count: number }) => count === 1)
       assert.deepEqual(counted, [{ age, count: 1, totalDue: '1.00' }])
     }
-  })
-})
-
-describe('an import', () => {
-  const announce = async (fileName: string, resource: string, content: string) => {
-    const run = await admin.call('POST', '/import-runs', { body: { fileName, resource } })
-    assertAnswers(at('CreateImportRun'), run)
-    const path = `/import-runs/${run.body.id}`
-    const bytes = Buffer.from(content)
-    for (let start = 0; start < bytes.length; start += 100) {
-      const part = { number: start / 100 + 1, content: bytes.subarray(start, start + 100).toString('base64') }
-      assertAnswers(at('AddImportPart'), await admin.call('POST', `${path}/parts`, { body: part }))
-    }
-    return path
-  }
-  const ended = async (path: string) => {
-    let answer = await admin.call('GET', path)
-    await until('the run ends', async () => {
-      answer = await admin.call('GET', path)
-      assertAnswers(at('GetImportRun'), answer)
-      return answer.body.state !== 'running'
-    })
-    return answer.body
-  }
-  const accounts = `accountId,company
-${Array.from({ length: 40 }, (_, index) => `IMP${index},Company ${index}`).join('\n')}
-"a UUID would be refused, and so is a name that is too long ${'x'.repeat(60)}",Nobody
-`
-  const accountsWith = async (search: string) => {
-    const token = await tenant.serviceToken()
-    const headers = { 'cache-control': 'no-cache' }
-    return (await service.call('GET', `/accounts?search=${search}`, { token, headers })).body.total
-  }
-
-  test('is checked, done, shown with its refused rows, and undone', async () => {
-    const path = await announce('Our accounts.csv', 'accounts', accounts)
-    assertAnswers(at('CheckImport'), await admin.call('POST', `${path}/check`))
-    const checked = await ended(path)
-    assert.deepEqual([checked.state, checked.created, checked.refused, checked.importId], ['checked', 40, 1, null])
-    assert.equal(checked.refusals[0].column, 'accountId')
-    assert.equal(await accountsWith('Company'), 0)
-
-    assertAnswers(at('StartImport'), await admin.call('POST', `${path}/start`))
-    const done = await ended(path)
-    assert.deepEqual([done.state, done.created, done.refused, done.hasRejectedRows], ['done', 40, 1, true])
-    assert.equal(await accountsWith('Company'), 40)
-    const rejected = await admin.call('GET', `${path}/rejected-rows`)
-    assertAnswers(at('GetRejectedRows'), rejected)
-    assert.equal(rejected.body.fileName, 'Our accounts.csv.rejected.csv')
-    assert.match(
-      Buffer.from(rejected.body.content, 'base64').toString(),
-      /^rejected_line,rejected_column,rejected_reason,accountId,company\n42,accountId,/,
-    )
-    assert.equal((await admin.call('POST', `${path}/start`)).body.code, 'conflict')
-
-    const listed = await admin.call('GET', '/imports')
-    assertAnswers(at('GetImports'), listed)
-    const [newest] = listed.body.items
-    assert.deepEqual([newest.id, newest.state, newest.files[0].file], [done.importId, 'done', 'Our accounts.csv'])
-    const undo = await admin.call('POST', `/imports/${done.importId}/undo`)
-    assertAnswers(at('UndoImport'), undo)
-    const undone = await ended(`/import-runs/${undo.body.id}`)
-    assert.deepEqual([undone.state, undone.removed, undone.kept], ['done', 40, 0])
-    assert.equal(await accountsWith('Company'), 0)
-    assert.equal((await admin.call('POST', `/imports/${done.importId}/undo`)).body.code, 'conflict')
-    const { body } = await admin.call('GET', `/audit-entries?resource=imports&recordId=${done.importId}`)
-    assert.deepEqual(
-      body.items.map(({ action, author }: { action: string; author: { name: string } }) => [action, author.name]),
-      ['undone', 'ended', 'created', 'begun'].map((action) => [action, admin.person.email]),
-    )
-  })
-
-  test('is undone when the call that asked for it is stored, however late, and not before', async (context) => {
-    const path = await announce('accounts.csv', 'accounts', 'accountId,company\nLATE,Latecomer\n')
-    await admin.call('POST', `${path}/start`)
-    const { importId } = await ended(path)
-    const holder = new pg.Client(service.connectionString)
-    await holder.connect()
-    context.after(() => holder.end())
-    await holder.query('begin')
-    // The answer cannot be kept under its key, without which nothing is committed.
-    await holder.query('lock table idempotency_records in share mode')
-    const undo = (key: string) =>
-      admin.call('POST', `/imports/${importId}/undo`, { headers: { 'idempotency-key': key } })
-    assert.equal((await undo('too late')).status, 503)
-    assert.equal(await accountsWith('Latecomer'), 1)
-    const asked = undo('late')
-    await until('it waits', async () => {
-      const { rows } = await service.owner.query(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      )
-      return rows.length === 1
-    })
-    await holder.query('commit')
-    const { status, body } = await asked
-    assert.equal(status, 201, JSON.stringify(body))
-    const undone = await ended(`/import-runs/${body.id}`)
-    assert.deepEqual([undone.state, undone.removed], ['done', 1])
-  })
-
-  test('tells what is wrong with the file, by its own name', async () => {
-    const path = await announce('broken.csv', 'accounts', 'nonsense\n1\n')
-    await admin.call('POST', `${path}/check`)
-    const failed = await ended(path)
-    assert.equal(failed.state, 'failed')
-    assert.match(failed.problem, /^broken\.csv: it has a column "nonsense" \("1"\), which accounts do not have\./)
-    assert.doesNotMatch(failed.problem, /\/tmp|--|`/)
-  })
-
-  test('is one of a tenant at a time, however many are asked for at once', async () => {
-    const paths = await Promise.all([1, 2, 3, 4].map(() => announce('accounts.csv', 'accounts', accounts)))
-    const answers = await Promise.all(paths.map((path) => admin.call('POST', `${path}/check`)))
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409, 409])
-    for (const [index, { status }] of answers.entries()) if (status === 200) await ended(paths[index] ?? '')
-  })
-
-  test('waits for all of the file', async () => {
-    const { body: run } = await admin.call('POST', '/import-runs', {
-      body: { fileName: 'a.csv', resource: 'accounts' },
-    })
-    const path = `/import-runs/${run.id}`
-    assert.equal((await admin.call('POST', `${path}/check`)).body.code, 'conflict')
-    await admin.call('POST', `${path}/parts`, { body: { number: 2, content: 'YQ==' } })
-    await admin.call('POST', `${path}/check`)
-    assert.match((await ended(path)).problem, /not arrived as a whole/)
-  })
-
-  test('of another tenant is not found', async () => {
-    const other = await consoleOf([stranger, 'admin'])
-    const path = await announce('accounts.csv', 'accounts', accounts)
-    for (const [method, below] of [
-      ['GET', ''],
-      ['POST', '/start'],
-      ['POST', '/check'],
-      ['POST', '/inspect'],
-      ['POST', '/cancel'],
-      ['GET', '/rejected-rows'],
-    ] as const)
-      assert.equal((await other.call(method, path + below)).status, 404)
-    assert.equal((await other.call('PATCH', path, { body: { resource: 'accounts' } })).status, 404)
-    const part = { number: 1, content: 'YQ==' }
-    assert.equal((await other.call('POST', `${path}/parts`, { body: part })).status, 404)
-  })
-
-  test('refuses what is no base64', async () => {
-    const path = await announce('accounts.csv', 'accounts', accounts)
-    for (const content of ['a', 'a b=', '====']) {
-      const { status } = await admin.call('POST', `${path}/parts`, { body: { number: 1, content } })
-      assert.equal(status, 422, content)
-    }
-  })
-
-  test('that its process left behind is told to be interrupted, and can be started again', async () => {
-    const path = await announce('accounts.csv', 'accounts', accounts)
-    const id = path.split('/').at(-1)
-    await service.owner.query(
-      `update import_runs set state = 'running', seen_at = now() - interval '1 minute' where id = $1`,
-      [id],
-    )
-    assert.equal((await admin.call('GET', path)).body.state, 'interrupted')
-    await admin.call('POST', `${path}/check`)
-    assert.equal((await ended(path)).state, 'checked')
-  })
-})
-
-describe('a webhook endpoint', () => {
-  const given = { url: 'http://127.0.0.1:1/in?key=1', events: ['contact.created', 'import.completed'] }
-  const make = async () => {
-    const made = await admin.call('POST', '/webhook-endpoints', { body: { ...given, description: 'Sync' } })
-    assertAnswers(at('CreateWebhookEndpoint'), made)
-    return { ...made, path: `/webhook-endpoints/${made.body.id}` }
-  }
-
-  test('is made, shown with its secret once, changed, disabled, enabled and deleted, and each is in the audit log', async () => {
-    const { body, path, headers } = await make()
-    assert.match(body.secret, /^whsec_\S{44}$/)
-    assert.match(headers.get('location') ?? '', new RegExp(`${path}$`))
-    const shown = await admin.call('GET', path)
-    assertAnswers(at('GetWebhookEndpoint'), shown)
-    const { secret, ...rest } = body
-    assert.deepEqual(shown.body, rest)
-    assert.ok(!(await admin.call('GET', '/webhook-endpoints')).text.includes(secret))
-    const changed = await admin.call('PATCH', path, { body: { events: ['task.created'], isDisabled: true } })
-    assertAnswers(at('UpdateWebhookEndpoint'), changed)
-    assert.deepEqual([changed.body.events, changed.body.disabledBecause], [['task.created'], 'requested'])
-    assert.equal((await admin.call('POST', `${path}/test`)).body.code, 'conflict')
-    const enabled = await admin.call('PATCH', path, { body: { isDisabled: false } })
-    assert.deepEqual([enabled.body.disabledAt, enabled.body.disabledBecause], [null, null])
-    const rotated = await admin.call('POST', `${path}/rotate-secret`)
-    assertAnswers(at('RotateWebhookSecret'), rotated)
-    assert.notEqual(rotated.body.secret, secret)
-    assert.ok(Date.parse(rotated.body.formerSecretUntil) > Date.now() + 86_000_000)
-    assertAnswers(at('DeleteWebhookEndpoint'), await admin.call('DELETE', path))
-    assert.equal((await admin.call('GET', path)).status, 404)
-    const log = await admin.call('GET', `/audit-entries?resource=webhook_endpoints&recordId=${body.id}`)
-    const actions = log.body.items.map(({ action }: { action: string }) => action).toReversed()
-    assert.deepEqual(actions, ['created', 'updated', 'disabled', 'enabled', 'secret_rotated', 'disabled', 'deleted'])
-    assert.ok(!log.text.includes('key=1') && !log.text.includes('whsec_'))
-  })
-
-  test('shows its deliveries, newest first, and sends one or all again', async () => {
-    const { path } = await make()
-    const sent = [await admin.call('POST', `${path}/test`), await admin.call('POST', `${path}/test`)]
-    for (const one of sent) assertAnswers(at('SendTestEvent'), one)
-    const [first, second] = sent.map(({ body }) => body)
-    const list = await admin.call('GET', `${path}/deliveries?state=waiting`)
-    assertAnswers(at('GetWebhookDeliveries'), list)
-    assert.deepEqual(
-      list.body.items.map(({ id }: { id: string }) => id),
-      [second.id, first.id],
-    )
-    const older = await admin.call('GET', `${path}/deliveries?before=${second.number}`)
-    assert.deepEqual([older.body.items.length, older.body.next], [1, null])
-    assert.deepEqual((await admin.call('GET', `${path}/deliveries?state=failed`)).body.items, [])
-    const detail = await admin.call('GET', `${path}/deliveries/${first.id}`)
-    assertAnswers(at('GetWebhookDelivery'), detail)
-    assert.equal(detail.body.request.url, 'http://127.0.0.1:1/in?…')
-    assert.equal(JSON.parse(detail.body.request.body).type, 'webhook.test')
-    assertAnswers(at('ResendWebhookDelivery'), await admin.call('POST', `${path}/deliveries/${first.id}/resend`))
-    const replayed = await admin.call('POST', `${path}/replay`, { body: { since: '2026-01-01T00:00:00.000Z' } })
-    assertAnswers(at('ReplayWebhookEvents'), replayed)
-    assert.deepEqual(replayed.body, { replayed: 2 })
-    for (const nothing of ['nothing', `msg_${'0'.repeat(32)}`])
-      assert.equal((await admin.call('GET', `${path}/deliveries/${nothing}`)).status, 404)
-  })
-
-  test('is refused with an address or an event that cannot be, and when there are too many', async () => {
-    for (const [pointer, wrong] of [
-      ['/url', { url: 'ftp://example.com' }],
-      ['/url', { url: 'https://a:b@example.com' }],
-      ['/events/0', { events: ['contact.create'] }],
-      ['/events', { events: [] }],
-    ] as const) {
-      const { status, body } = await admin.call('POST', '/webhook-endpoints', { body: { ...given, ...wrong } })
-      assert.deepEqual([status, body.errors?.[0]?.pointer], [422, pointer])
-    }
-    const crowded = await consoleOf([await service.newTenant('Crowded'), 'admin'])
-    for (let count = 0; count < 20; count++)
-      assert.equal((await crowded.call('POST', '/webhook-endpoints', { body: given })).status, 201)
-    const { body } = await crowded.call('POST', '/webhook-endpoints', { body: given })
-    assert.deepEqual([body.code, /at most 20/.test(body.detail)], ['conflict', true])
-  })
-
-  test('of another tenant is not there', async () => {
-    const { path } = await make()
-    const other = await consoleOf([stranger, 'admin'])
-    for (const [method, at, body] of [
-      ['GET', path, undefined],
-      ['PATCH', path, { isDisabled: true }],
-      ['DELETE', path, undefined],
-      ['POST', `${path}/test`, undefined],
-      ['POST', `${path}/rotate-secret`, undefined],
-      ['POST', `${path}/replay`, { since: '2026-01-01T00:00:00.000Z' }],
-      ['GET', `${path}/deliveries`, undefined],
-    ] as const)
-      assert.equal((await other.call(method, at, body ? { body } : {})).status, 404, `${method} ${at}`)
-  })
-
-  test('of the legacy system can be looked at, and not changed', async () => {
-    const town = await service.newTenant('Town')
-    const clerk = await consoleOf([town, 'admin'])
-    await attachTo(service, town, { url: 'http://127.0.0.1:1/in?key=1', secret: '' })
-    const { body } = await clerk.call('GET', '/webhook-endpoints')
-    assert.deepEqual(
-      body.items.map(({ kind, url, events }: Fields) => [kind, url, events]),
-      [['legacy', 'http://127.0.0.1:1/in?…', []]],
-    )
-    const path = `/webhook-endpoints/${town.id}`
-    assert.equal((await clerk.call('GET', `${path}/deliveries`)).status, 200)
-    for (const [method, at] of [
-      ['DELETE', path],
-      ['POST', `${path}/test`],
-      ['POST', `${path}/rotate-secret`],
-    ] as const)
-      assert.equal((await clerk.call(method, at)).body.code, 'conflict')
-  })
-})
-
-describe('the legacy system', () => {
-  test('is told to be absent, and nothing can be retried', async () => {
-    assert.equal((await admin.call('GET', '/legacy-system')).body.isAttached, false)
-    assert.equal((await admin.call('POST', '/legacy-system/retry')).body.code, 'conflict')
   })
 })

@@ -4,7 +4,6 @@ import { lockCallerMembership } from '../identity/consents.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { HandlerResult } from '../operation-call.ts'
 import { invalidProperty, Problem } from '../problem.ts'
-import { Refusal } from '../refusal.ts'
 
 export const json = (value: object, location?: string): HandlerResult => ({
   body: JSON.stringify(value),
@@ -12,6 +11,18 @@ export const json = (value: object, location?: string): HandlerResult => ({
 })
 
 export const notFound = (what: string): Problem => new Problem('not_found', `There is no such ${what} here.`)
+
+/** The first of those that were found, one more than a page holds, and the number before which the next page begins. */
+export const pageOf = <T extends { number: number }>(found: readonly T[], pageSize: number) => {
+  const items = found.slice(0, pageSize)
+  return { items, next: found.length > pageSize ? (items.at(-1)?.number ?? null) : null }
+}
+
+/** Returns what was looked up, or answers 404 where there is none. */
+export const found = <T>(what: string, it: T | null | undefined): T => {
+  if (it === null || it === undefined) throw notFound(what)
+  return it
+}
 
 /** Every caller is a user: the scopes of this interface belong to roles. */
 export const userOf = ({ userId }: { userId: string | null }): string => {
@@ -25,13 +36,6 @@ export const requireMember = async (query: Query, principal: Principal, role?: R
   if (!membership) throw new Problem('invalid_token', 'Your session or your membership has ended.')
   if (role && membership.role !== role) throw new Problem('insufficient_role', `This takes the role ${role}.`)
 }
-
-/** What an operator would be refused at the command line is a conflict here. */
-export const conflictIfRefused = <T>(done: Promise<T>): Promise<T> =>
-  done.catch((error) => {
-    if (!(error instanceof Refusal)) throw error
-    throw new Problem('conflict', `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`)
-  })
 
 /** The schema lets a name of spaces pass. */
 export const requireText = (property: string, text: string): void => {

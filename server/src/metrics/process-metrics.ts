@@ -10,9 +10,10 @@ import { tenantLabels } from './tenant-label.ts'
 import { countDroppedLines, metricsOf, type Snapshot } from './thread-metrics.ts'
 
 /** A thread that serves. Its snapshot is null when it did not respond in time; a thread id is never used again. */
-export type ThreadReport = { thread: number; worker: string; snapshot: Snapshot | null }
+type ThreadReport = { thread: number; worker: string; snapshot: Snapshot | null }
 export type ThreadReports = {
-  reports: ThreadReport[] /** threads that ended without being stopped */
+  reports: ThreadReport[]
+  /** Threads that ended without being stopped. */
   failures: number
 }
 
@@ -100,7 +101,7 @@ export class ProcessMetrics {
 
   /** Queues that a slow database has not counted yet are reported the next time. */
   async #countQueues(): Promise<void> {
-    if (Date.now() - this.#countedAt > queueCountIntervalMilliseconds) {
+    if (performance.now() - this.#countedAt > queueCountIntervalMilliseconds) {
       this.#queues = () => []
       this.#counting ??= this.#readQueues()
         // An unavailable database shows in other metrics.
@@ -114,7 +115,7 @@ export class ProcessMetrics {
 
   async #readQueues(): Promise<void> {
     const [queues, audited] = await Promise.all([countAllDeliveries(this.#database), countWaiting(this.#database.read)])
-    this.#countedAt = Date.now()
+    this.#countedAt = performance.now()
     this.#queues = () => [
       gauge(
         'masthead_audit_entries_waiting',

@@ -24,7 +24,7 @@ export type CanaryToken = {
 }
 
 /** How our own authorization server signs, and for whom. */
-export type Issuing = { issuer: string; audience: string; secret: string }
+type Issuing = { issuer: string; audience: string; secret: string }
 
 const hour = 3_600_000
 const everything = () => true

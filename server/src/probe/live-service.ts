@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { basePath } from '@masthead/contract'
+import { codeOf, messageOf } from '../error-message.ts'
 import { Refusal } from '../refusal.ts'
 import { documentPath, type LiveOperation, readDocument } from './live-document.ts'
 import { addressOf, type Filling } from './requests.ts'
@@ -85,7 +86,7 @@ export const liveService = (url: string, signal: AbortSignal) => {
 /** `fetch` gives the reason in the cause alone. */
 const reasonOf = (error: unknown): string => {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  return cause instanceof Error ? ('code' in cause ? String(cause.code) : cause.message) : String(cause)
+  return codeOf(cause) || messageOf(cause)
 }
 
 const parsed = (text: string): unknown => {

@@ -8,7 +8,7 @@ import { probeTables, withProbeLock } from './queries.ts'
 import { type ProbeReport, Report } from './report.ts'
 import { planOf } from './requests.ts'
 
-export type ProbeOptions = {
+type ProbeOptions = {
   url: string
   /** The secret of the installation; null where an issuer outside gives delegated tokens. */
   secret: (() => Promise<string>) | null

@@ -73,7 +73,7 @@ export const digestRows = async (tenant: TenantDatabase): Promise<Map<string, st
 const findHeldTables = async (query: Query): Promise<TenantTable[]> =>
   (await findTenantTables(query)).filter(({ name }) => !withoutPolicy.includes(name))
 
-export type TableFinding = { table: string; seen: string }
+type TableFinding = { table: string; seen: string }
 export type TableReport = { tables: string[]; leaks: TableFinding[]; notProbed: TableFinding[] }
 
 /**

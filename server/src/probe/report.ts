@@ -8,7 +8,7 @@ import type { Plan } from './requests.ts'
 export const kinds = [...roles, 'service', 'delegated'] as const
 
 /** Something of one tenant that shows in another, or a table that would let it. */
-export type Leak = {
+type Leak = {
   operation: string | null
   table: string | null
   token: string | null

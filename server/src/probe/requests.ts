@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import {
-  type Content,
   exportJobs,
   type NamedOperation,
+  type Operation,
   operations,
   type Resource,
   type ResourceName,
@@ -58,7 +58,7 @@ export const planOf = (operation: LiveOperation, twins: Twins, word: string): Pl
     .filter((parameter) => !isKnown(parameter, operation))
     .map(({ name, in: where }) => `the ${where} parameter ${name}`)
 
-  const known = operations.find(({ name }) => name === operation.name)
+  const known = knownBy(operation)
   const path: Record<string, string> = {}
   const places: Place[] = []
   const refer = (where: 'path' | 'body', name: string, resource: ResourceName) =>
@@ -84,8 +84,8 @@ export const planOf = (operation: LiveOperation, twins: Twins, word: string): Pl
     const resource = referenceIn(known?.operation.body, name)
     if (resource) refer('body', name, resource)
     const isKnown = Object.hasOwn(known?.operation.body?.properties ?? {}, name)
-    const content = contentIn(known?.operation.body, name)
-    const sample = isKnown ? sampleOf(schema, content === 'email' ? `${word}@${canaryDomain}` : word) : undefined
+    const isEmail = traitsIn(known?.operation.body, name)?.content === 'email'
+    const sample = isKnown ? sampleOf(schema, isEmail ? `${word}@${canaryDomain}` : word) : undefined
     body[name] = resource ? (twins[resource].businessIdentifier ?? twins[resource].id) : sample
     if (body[name] === undefined) unknown.push(`the property ${name} of the body`)
   }
@@ -119,27 +119,25 @@ const isKnown = (parameter: LiveParameter, operation: LiveOperation): boolean =>
   if (where !== 'query') return false
   const isPaging = ['page', 'pageSize', 'cursor', 'after', 'limit', 'wait', 'resources', 'sort'].includes(name)
   // Days and instants name no record.
-  const isRange = schema.format !== undefined && comparedBy(operation, name) !== null
+  const isRange = schema.format !== undefined && comparedBy(operation, name) !== undefined
   return isPaging || isRange || schema.type === 'boolean' || valuesOf(parameter, operation) !== null
 }
 
-/** The field that a parameter of a list compares with its value. */
-const comparedBy = (operation: LiveOperation, name: string): string | null => {
-  const property = operations.find((one) => one.name === operation.name)?.operation.query?.properties[name]
-  return property ? (traitsOf(property).compares?.field ?? null) : null
+const knownBy = ({ name }: LiveOperation): NamedOperation | undefined => operations.find((one) => one.name === name)
+
+/** What the contract says of a property or parameter. */
+const traitsIn = (schema: Operation['body'], name: string) => {
+  const property = schema?.properties[name]
+  return property && traitsOf(property)
 }
+
+/** The field that a parameter of a list compares with its value. */
+const comparedBy = (operation: LiveOperation, name: string): string | undefined =>
+  traitsIn(knownBy(operation)?.operation.query, name)?.compares?.field
 
 /** The resource whose record a property or parameter names. */
-const referenceIn = (schema: NamedOperation['operation']['body'], name: string): ResourceName | null => {
-  const property = schema?.properties[name]
-  return property ? ((traitsOf(property).reference ?? null) as ResourceName | null) : null // a test holds it to the names
-}
-
-/** What a text holds. */
-const contentIn = (schema: NamedOperation['operation']['body'], name: string): Content | null => {
-  const property = schema?.properties[name]
-  return property ? (traitsOf(property).content ?? null) : null
-}
+const referenceIn = (schema: Operation['body'], name: string): ResourceName | undefined =>
+  traitsIn(schema, name)?.reference as ResourceName | undefined // a test holds it to the names
 
 const identifiersIn = ({ records }: Canary, resource: ResourceName): string[] =>
   records[resource].flatMap((record) => {
@@ -150,8 +148,7 @@ const identifiersIn = ({ records }: Canary, resource: ResourceName): string[] =>
 /** Values of a query parameter that could find records of the other tenant. */
 const valuesOf = ({ name, schema }: LiveParameter, operation: LiveOperation): Place['theirs'] | null => {
   if (schema.type !== 'string') return null
-  const known = operations.find((one) => one.name === operation.name)
-  const referred = referenceIn(known?.operation.query, name)
+  const referred = referenceIn(knownBy(operation)?.operation.query, name)
   if (referred) return (other) => identifiersIn(other, referred).slice(0, 2)
   if (name === 'search') return ({ mark }) => [mark, `${mark}-1`]
   const resource = Object.values(resources).find((one) => operation.path === `/${one.name}`)

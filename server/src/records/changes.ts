@@ -8,10 +8,10 @@ import { type ChangeRow, changesStatement } from './changes-statement.ts'
 import { openProgress, type Progress, sealProgress } from './cursor.ts'
 import { isKept, type ListHead, type Point, pointAt } from './timelines.ts'
 
-export type ChangesQuery = { after?: string; limit?: number }
+type ChangesQuery = { after?: string; limit?: number }
 
 /** A page of changes as it is sent, and what a stream sends instead. */
-export type ChangesPage = { body: Buffer; news: News }
+type ChangesPage = { body: Buffer; news: News }
 
 /** What a caller who follows has not got yet. */
 export type News = {

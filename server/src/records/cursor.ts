@@ -12,7 +12,7 @@ export type Progress = ReadonlyMap<ResourceName, Point>
  * Where a walk through a sorted or freely filtered list goes on: after the record with this value and position. `isUncounted`
  * says that more match than are counted.
  */
-export type SoughtMark = Mark & { key: string | null; isUncounted: boolean }
+export type UntalliedMark = Mark & { key: string | null; isUncounted: boolean }
 
 const markBytes = 12
 const versionBytes = 6
@@ -41,13 +41,13 @@ export const openCursor = (key: KeyObject, context: string, cursor: string): Mar
  * Likewise, and encrypted: it holds a value of a record, such as a name, and addresses are written to logs. The queries of such lists
  * are others, so the context tells both kinds of cursor apart.
  */
-export const sealSoughtCursor = (key: KeyObject, context: string, mark: SoughtMark): string => {
+export const sealUntalliedCursor = (key: KeyObject, context: string, mark: UntalliedMark): string => {
   const { position, page, since, isUncounted } = mark
   const point = since && [since.version, since.timeline]
   return encrypted(key, context, Buffer.from(JSON.stringify([position, page, point, mark.key, isUncounted])))
 }
 
-export const openSoughtCursor = (key: KeyObject, context: string, cursor: string): SoughtMark | null => {
+export const openUntalliedCursor = (key: KeyObject, context: string, cursor: string): UntalliedMark | null => {
   const bytes = decrypted(key, context, cursor)
   if (!bytes) return null
   // It is as it was sealed.
@@ -120,14 +120,14 @@ const seal = (key: KeyObject, context: string, content: Buffer): Buffer =>
   createHmac('sha256', key).update(context).update('\n').update(content).digest().subarray(0, sealBytes)
 
 const cipher = 'aes-256-gcm'
-const ivBytes = 12
+const ivBytes = sealBytes
 const tagBytes = 16
 
 const keyFor = (key: KeyObject): Buffer => createHmac('sha256', key).update('cursors with values').digest()
 
-/** The same place has the same cursor: what is encrypted gives the nonce, so no two contents share one. */
+/** The same place has the same cursor: the seal of what is encrypted is the nonce, so no two contents share one. */
 const encrypted = (key: KeyObject, context: string, content: Buffer): string => {
-  const iv = createHmac('sha256', key).update(context).update('\n').update(content).digest().subarray(0, ivBytes)
+  const iv = seal(key, context, content)
   const encryption = createCipheriv(cipher, keyFor(key), iv, { authTagLength: tagBytes }).setAAD(Buffer.from(context))
   const bytes = Buffer.concat([encryption.update(content), encryption.final()])
   return Buffer.concat([iv, bytes, encryption.getAuthTag()]).toString('base64url')

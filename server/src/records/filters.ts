@@ -42,8 +42,8 @@ export type Filters = {
   isOfToday: boolean
 }
 
-/** Whether pages and totals follow from what is kept, or have to be looked for. */
-export const isSought = ({ conditions, notOverdue, ids, sort }: Filters): boolean =>
+/** Whether no tallies are kept of such a list, so that its pages and totals have to be looked for. */
+export const isUntallied = ({ conditions, notOverdue, ids, sort }: Filters): boolean =>
   conditions.length > 0 || notOverdue !== null || ids !== null || sort !== null
 
 /** Whether a query asks for such a list. */

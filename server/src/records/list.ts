@@ -5,27 +5,27 @@ import { Problem } from '../problem.ts'
 import {
   type Mark,
   openCursor,
-  openSoughtCursor,
-  type SoughtMark,
+  openUntalliedCursor,
   sealCursor,
   sealProgress,
-  sealSoughtCursor,
+  sealUntalliedCursor,
+  type UntalliedMark,
 } from './cursor.ts'
-import { asksMore, type Filters, isSought, type ListQuery, readFilters } from './filters.ts'
+import { asksMore, type Filters, isUntallied, type ListQuery, readFilters } from './filters.ts'
 import { type Found, pageStatement } from './page-statement.ts'
 import { searchPage } from './searched-page.ts'
+import { tables } from './tables.ts'
+import { beginning, type Point, pointAt, readHead } from './timelines.ts'
 import {
   type After,
   gatheringCourses,
   gatherStatement,
   isWholly,
   type Origin,
-  type Sought,
+  type UntalliedFound,
   walkingCourse,
   walkStatement,
-} from './sought-page.ts'
-import { tables } from './tables.ts'
-import { beginning, type Point, pointAt, readHead } from './timelines.ts'
+} from './untallied-page.ts'
 
 /**
  * A page as it is sent, and what its links change in the query. These are not needed where the same was sent before: they
@@ -59,8 +59,8 @@ export const listRecords = async (tenant: TenantDatabase, resource: ResourceName
     next: (after) => {
       const context = contextOf(tenant, resource, query)
       const further = { position: after.position, page: page + 1, since }
-      if (!filters || !isSought(filters)) return sealCursor(cursorKey, context, further)
-      return sealSoughtCursor(cursorKey, context, { ...further, key: after.key, isUncounted: total === null })
+      if (!filters || !isUntallied(filters)) return sealCursor(cursorKey, context, further)
+      return sealUntalliedCursor(cursorKey, context, { ...further, key: after.key, isUncounted: total === null })
     },
     changes: () => since && sealProgress(cursorKey, tenant.tenantId, new Map([[resource, since]])),
   }
@@ -77,16 +77,16 @@ type Seals = { next: (after: After) => string; changes: () => string | null }
 /** Where the list stood when its first page was read. Nothing was ever written to a list without a head. */
 const pointOf = (head: string | null | undefined): Point => {
   if (!head) return beginning
-  const { version, timelines } = readHead(head)
-  return pointAt({ version, timelines }, version)
+  const read = readHead(head)
+  return pointAt(read, read.version)
 }
 
 const nothing: Shown = { total: 0, items: null, next: null }
 
-type At = { size: number; page: number; mark: Mark | SoughtMark | null }
+type At = { size: number; page: number; mark: Mark | UntalliedMark | null }
 
 const find = async (tenant: TenantDatabase, resource: ResourceName, filters: Filters, at: At): Promise<Shown> => {
-  if (isSought(filters)) return seek(tenant, resource, filters, at)
+  if (isUntallied(filters)) return seek(tenant, resource, filters, at)
   const table = tables[resource]
   const { search } = filters
   const place = at.mark ? { size: at.size, after: at.mark.position } : { size: at.size, skip: (at.page - 1) * at.size }
@@ -105,7 +105,7 @@ const find = async (tenant: TenantDatabase, resource: ResourceName, filters: Fil
 
 /** How many numbered pages the list has at most. */
 const reachOf = (filters: Filters | null, size: number): number =>
-  filters && isSought(filters) ? Math.ceil(mostCounted / size) : largestPage
+  filters && isUntallied(filters) ? Math.ceil(mostCounted / size) : largestPage
 
 /** A page of a list that is sorted or filtered by more than what is counted. */
 const seek = async (tenant: TenantDatabase, resource: ResourceName, filters: Filters, at: At): Promise<Shown> => {
@@ -115,9 +115,11 @@ const seek = async (tenant: TenantDatabase, resource: ResourceName, filters: Fil
   const after = mark && { key: 'key' in mark ? mark.key : null, position: mark.position }
   const isCounted = !(mark && 'isUncounted' in mark && mark.isUncounted)
   const place = { size, skip: mark ? 0 : (page - 1) * size, after, isCounted }
-  const gather = async (origin: Origin): Promise<Sought | null> => {
+  const gather = async (origin: Origin): Promise<UntalliedFound | null> => {
     const statement = gatherStatement(table, filters, origin, place)
-    const [row] = await (origin === 'search' ? tenant.readSlowly<Sought>(statement) : tenant.read<Sought>(statement))
+    const [row] = await (origin === 'search'
+      ? tenant.readSlowly<UntalliedFound>(statement)
+      : tenant.read<UntalliedFound>(statement))
     return row && !row.isTooMany ? row : null
   }
   if (filters.search) return shownOf((await gather('search')) ?? refuseSearch(), size)
@@ -128,15 +130,15 @@ const seek = async (tenant: TenantDatabase, resource: ResourceName, filters: Fil
       const gathered = await gather(origin)
       if (gathered) return shownOf(gathered, size)
     }
-  const [walked] = await tenant.read<Sought>(walkStatement(table, filters, place))
+  const [walked] = await tenant.read<UntalliedFound>(walkStatement(table, filters, place))
   // A numbered page that begins after more records than one page may pass by.
   if (walked?.found === 0 && place.skip > 0 && walked.endedPosition) throw passesByTooMany()
   return shownOf(walked ?? null, size)
 }
 
-const shownOf = (sought: Sought | null, size: number): Shown => {
-  if (!sought) return nothing
-  const { total, items, found, lastKey, lastPosition, endedKey = null, endedPosition = null, head } = sought
+const shownOf = (row: UntalliedFound | null, size: number): Shown => {
+  if (!row) return nothing
+  const { total, items, found, lastKey, lastPosition, endedKey = null, endedPosition = null, head } = row
   const last = found > size && lastPosition !== null ? { key: lastKey, position: lastPosition } : null
   const ended = endedPosition === null ? null : { key: endedKey, position: endedPosition }
   return { total, items, next: last ?? ended, head }
@@ -144,31 +146,34 @@ const shownOf = (sought: Sought | null, size: number): Shown => {
 
 const outOfReach = (size: number): Problem => {
   const detail = `Pages by number reach the first ${mostCounted.toLocaleString('en-US')} records of a list that is sorted or filtered so: with a \`pageSize\` of ${size}, ${Math.ceil(mostCounted / size)} pages. Follow the \`next\` links, whose \`cursor\` has no such limit.`
-  return new Problem('invalid_parameter', detail, { errors: [{ parameter: 'page', code: 'out_of_range', detail }] })
+  return outOfRange('page', detail)
 }
 
 const passesByTooMany = (): Problem => {
   const detail = `This page begins after more records that the filters leave out than a page may pass by. Follow the \`next\` links from the first page, whose \`cursor\` goes on from there.`
-  return new Problem('invalid_parameter', detail, { errors: [{ parameter: 'page', code: 'out_of_range', detail }] })
+  return outOfRange('page', detail)
 }
 
 const refuseSearch = (): never => {
   const detail = `The search finds more than ${mostCounted.toLocaleString('en-US')} records, which cannot be sorted or filtered so. Add a word.`
-  throw new Problem('invalid_parameter', detail, { errors: [{ parameter: 'search', code: 'out_of_range', detail }] })
+  throw outOfRange('search', detail)
 }
+
+const outOfRange = (parameter: string, detail: string): Problem =>
+  new Problem('invalid_parameter', detail, { errors: [{ parameter, code: 'out_of_range', detail }] })
 
 const readMark = async (
   tenant: TenantDatabase,
   resource: ResourceName,
   query: ListQuery,
-): Promise<Mark | SoughtMark | null> => {
+): Promise<Mark | UntalliedMark | null> => {
   if (query.cursor === undefined) return null
   if (query.page !== undefined) {
     throw new Problem('invalid_parameter', 'Send either `page` or `cursor`, not both.', {
       errors: [{ parameter: 'page', code: 'conflicts', detail: 'A cursor says by itself where the page begins.' }],
     })
   }
-  const open = asksMore(resource, query) ? openSoughtCursor : openCursor
+  const open = asksMore(resource, query) ? openUntalliedCursor : openCursor
   const mark = open(await tenant.cursorKey(), contextOf(tenant, resource, query), String(query.cursor))
   if (mark) return mark
   throw new Problem('invalid_cursor', 'This cursor was changed, or made for another list or other filters.', {

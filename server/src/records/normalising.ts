@@ -2,7 +2,7 @@ import type { KeyForm } from '@masthead/contract'
 import { keysOfText } from './search-keys.ts'
 
 /** What is compared without case, accents and compatibility forms, on either side. */
-export const normalise = (text: string): string => (isAscii(text) ? text.toLowerCase() : normaliseAny(text))
+const normalise = (text: string): string => (isAscii(text) ? text.toLowerCase() : normaliseAny(text))
 
 const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text)
 

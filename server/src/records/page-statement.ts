@@ -29,19 +29,11 @@ export const pageStatement = (table: Table, filters: Filters, place: Place): Sta
   // The door puts the tenant before these values.
   const given = (value: unknown): string => `$${values.push(value) + 1}`
   const size = given(place.size)
-  if (place.skip !== undefined && filters.account === null)
-    return { text: byNumber(table, filters, place.skip, size, given), values }
-  const page =
-    filters.account === null && place.after !== undefined
-      ? tallied(table, filters, place.after, size, given)
-      : counted(table, filters, place, size, given)
-  const text = `${page}
-    select total.total, page.*${place.skip === undefined ? '' : `, ${headOf(table)} as head`} from total, (
-      select count(*)::integer as found,
-        string_agg(body, ',' order by position) filter (where number <= ${size}) as items,
-        max(position) filter (where number <= ${size}) as last
-      from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-    ) as page`
+  const source = sourceOf(table, filters, given)
+  const text =
+    place.skip === undefined
+      ? afterMark(source, `${given(place.after)}::bigint`, size)
+      : byNumber(source, place.skip, given(place.skip), size)
   return { text, values }
 }
 
@@ -54,37 +46,44 @@ export const inHead = (table: Table, expression: string): string => `(
 
 export const headOf = (table: Table): string => inHead(table, `version || ' ' || array_to_string(timelines, ' ')`)
 
-/** The total, which is kept, says by itself whether more follows, so no row need be numbered. */
-const byNumber = (table: Table, filters: Filters, skipped: number, size: string, given: Given): string => {
-  const source = sourceOf(table, filters, given)
-  const tally = tallyOf(table, filters, source, given)
-  const skip = given(skipped)
-  const start = skipped === 0 ? '0' : `(${startAfter(source, tally, skipped, skip)})`
-  const rows = rowsFrom(start, source, `${size}::bigint`)
-  return `select total.total, total.total - ${skip}::bigint as found, page.*, ${headOf(table)} as head from (${totalIn(tally)}) as total, (
-      select string_agg(body, ',' order by position) as items, max(position) as last from (${rows}) as page_rows
+/** The total says by itself whether more follows, so no row need be numbered. */
+const byNumber = (source: Source, skipped: number, skip: string, size: string): string => {
+  const start = skipped === 0 ? '0' : `(${startAfter(source, skipped, skip)})`
+  return `select total.total, total.total - ${skip}::bigint as found, page.*, ${headOf(source.table)} as head from (${totalIn(source)}) as total, (
+      select string_agg(body, ',' order by position) as items, max(position) as last
+      from (${rowsFrom(start, source, `${size}::bigint`)}) as page_rows
     ) as page`
 }
 
-/** The total is kept, and a mark says where the page begins. */
-const tallied = (table: Table, filters: Filters, after: number, size: string, given: Given): string => {
-  const source = sourceOf(table, filters, given)
-  return `with total as (${totalIn(tallyOf(table, filters, source, given))}),
-    page_rows as (${rowsFrom(`${given(after)}::bigint + 1`, source, `${size}::bigint + 1`)})`
-}
+/** A mark does not say how many records precede the page: one row more than the page has tells whether more follow. */
+const afterMark = (source: Source, after: string, size: string): string =>
+  `select total.total, page.* from (${totalIn(source)}) as total, (
+      select count(*)::integer as found,
+        string_agg(body, ',' order by position) filter (where number <= ${size}) as items,
+        max(position) filter (where number <= ${size}) as last
+      from (
+        select position, body, row_number() over (order by position) as number
+        from (${rowsFrom(`${after} + 1`, source, `${size}::bigint + 1`)}) as page_rows
+      ) as numbered
+    ) as page`
 
-const tallyOf = (table: Table, filters: Filters, source: Source, given: Given): string => {
+/** The total that is kept of the filters that have one. */
+export const totalOf = (table: Table, filters: Filters, given: Given): string =>
+  keptTotal(tallyOf(table, filters, `${given(filters.classes)}::smallint[]`, given))
+
+const totalIn = ({ table, classes, conditions, tally }: Source): string =>
+  tally === null
+    ? `select count(*) as total from ${table.name} where tenant_id = $1 and class = any (${classes}) ${conditions}`
+    : keptTotal(tally)
+
+const keptTotal = (tally: string): string =>
+  `select coalesce(sum(count), 0)::bigint as total ${tally} and level = ${totalLevel}`
+
+const tallyOf = (table: Table, filters: Filters, classes: string, given: Given): string => {
+  const ofClass = filters.classes.length === 1 ? `class = (${classes})[1]` : `class = any (${classes})`
   const facet = given(facetOf(table, filters.values))
-  const ofClass = source.single ? `class = (${source.classes})[1]` : `class = any (${source.classes})`
   return `from tallies where tenant_id = $1 and resource = '${table.name}' and facet = ${facet} and ${ofClass}`
 }
-
-/** The total that is kept. */
-export const totalOf = (table: Table, filters: Filters, given: Given): string =>
-  totalIn(tallyOf(table, filters, sourceOf(table, { ...filters, values: new Map(), account: null }, given), given))
-
-const totalIn = (tally: string): string =>
-  `select coalesce(sum(count), 0)::bigint as total ${tally} and level = ${totalLevel}`
 
 const [finest, middle, coarse, totalLevel] = tallyLevels
 
@@ -92,8 +91,9 @@ const [finest, middle, coarse, totalLevel] = tallyLevels
  * The way to a record begins where few blocks precede it, by how many records do: what was deleted before it makes them
  * more, but not so many. In the first block the records themselves are skipped, in their index.
  */
-const startAfter = (source: Source, tally: string, skipped: number, skip: string): string => {
-  if (skipped < 2 ** finest) return startByCounting(source, skip)
+const startAfter = (source: Source, skipped: number, skip: string): string => {
+  const { tally } = source
+  if (tally === null || skipped < 2 ** finest) return startByCounting(source, skip)
   return startInBlock(source, tally, skip, skipped < 2 ** coarse ? [middle, finest] : [coarse, middle, finest])
 }
 
@@ -125,33 +125,22 @@ const startInBlock = (source: Source, tally: string, skip: string, levels: reado
     from (${blocks}) as blocks`
 }
 
-/** Inside an account no sums are kept: its records are counted in its index. */
-const counted = (table: Table, filters: Filters, place: Place, size: string, given: Given): string => {
-  const source = sourceOf(table, filters, given)
-  const start =
-    place.after !== undefined ? `${given(place.after)}::bigint + 1` : `(${startByCounting(source, given(place.skip))})`
-  return `with total as (
-      select count(*) as total from ${table.name} where tenant_id = $1 and class = any (${source.classes}) ${source.conditions}
-    ),
-    page_rows as (${rowsFrom(start, source, `${size}::bigint + 1`)})`
-}
-
 const startByCounting = (source: Source, skip: string): string =>
   `${inOrder(source, 'position', '0', `${skip}::bigint + 1`)} offset ${skip}::bigint limit 1`
 
-type Source = { table: Table; classes: string; single: boolean; conditions: string }
+/** `tally`: the sums that are kept; null inside an account, whose records are counted in its index. */
+type Source = { table: Table; classes: string; single: boolean; conditions: string; tally: string | null }
 
-const sourceOf = (table: Table, filters: Filters, given: Given): Source => ({
-  table,
-  classes: `${given(filters.classes)}::smallint[]`,
-  single: filters.classes.length === 1,
-  conditions: [
-    ...table.filterColumns
-      .filter(({ field }) => filters.values.has(field))
-      .map(({ field, column }) => `and ${column} = ${given(filters.values.get(field))}`),
-    ...(filters.account === null ? [] : [`and account_id = ${given(filters.account)}`]),
-  ].join(' '),
-})
+const sourceOf = (table: Table, filters: Filters, given: Given): Source => {
+  const { values, account } = filters
+  const classes = `${given(filters.classes)}::smallint[]`
+  const compared = table.filterColumns
+    .filter(({ field }) => values.has(field))
+    .map(({ field, column }) => `and ${column} = ${given(values.get(field))}`)
+  if (account !== null) compared.push(`and account_id = ${given(account)}`)
+  const tally = account === null ? tallyOf(table, filters, classes, given) : null
+  return { table, classes, single: filters.classes.length === 1, conditions: compared.join(' '), tally }
+}
 
 const rowsFrom = (start: string, source: Source, most: string): string =>
   `${inOrder(source, 'position, body', start, most)} limit ${most}`

@@ -18,9 +18,12 @@ export type Search = {
 
 /**
  * A few records of a list tell which words are common, and which letters rare. An index leads to rare words; the texts of a common one are
- * read in order until enough are found. The wrong choice costs seconds in a million records, and is made anew after a minute.
+ * read in order until enough are found. The wrong choice costs seconds in a million records, so after a minute the sample is taken again
+ * if the list has changed. `version` is that of the list.
  */
-type Sample = { texts: string[]; total: number; trigrams: ReadonlyMap<string, number> }
+type Sample = { texts: string[]; total: number; trigrams: ReadonlyMap<string, number>; version: number }
+/** A sample costs up to a tenth of a second of processor time, and after so few writes it would tell the same. */
+const mostWritten = 1 / 16
 const totalLevel = tallyLevels.at(-1)
 /** Of a long list four times as many: the more, the sooner it is sure that nobody need count, and to count 10,000 takes longest there. */
 const sampleSize = 'case when last > 200000 then 2048 else 512 end'
@@ -29,7 +32,8 @@ const costs = { text: 0.9, found: 2.5, listed: 0.01 }
 
 const samples = new LRUCache<string, Sample, { tenant: TenantDatabase; resource: ResourceName }>({
   ...{ max: 50, ttl: 60_000, allowStale: true },
-  fetchMethod: (_key, _stale, { context }) => readSample(context.tenant, context.resource),
+  fetchMethod: async (_key, former, { context: { tenant, resource } }) =>
+    former && (await isLike(former, tenant, resource)) ? former : readSample(tenant, resource),
 })
 
 export const planSearch = async (tenant: TenantDatabase, resource: ResourceName, words: string[]): Promise<Search> => {
@@ -57,11 +61,22 @@ const isSoonerByIndex = (most: number, found: number, { texts, total }: Sample):
 const isAbsent = (words: readonly string[], { trigrams }: Sample): boolean =>
   words.some((word) => wholeWords(word).some((run) => trigramsOf(run).some((trigram) => !trigrams.has(trigram))))
 
+const isLike = async (
+  { version, total }: Sample,
+  { read }: TenantDatabase,
+  resource: ResourceName,
+): Promise<boolean> => {
+  const text = `select version from heads where tenant_id = $1 and resource = '${resource}'`
+  const [head] = await read<{ version: number }>({ text })
+  const written = (head?.version ?? 0) - version
+  return written >= 0 && written <= total * mostWritten
+}
+
 const readSample = async ({ read }: TenantDatabase, resource: ResourceName): Promise<Sample> => {
-  const rows = await read<{ body: Buffer; total: number }>({
-    text: `select distinct on (record.position) record.body,
+  const rows = await read<{ body: Buffer; total: number; version: number }>({
+    text: `select distinct on (record.position) record.body, head.version,
         (select count from tallies where tenant_id = $1 and resource = '${resource}' and facet = '' and class = 0 and level = ${totalLevel}) as total
-      from (select last, ${sampleSize} as size from heads where tenant_id = $1 and resource = '${resource}') as head,
+      from (select last, version, ${sampleSize} as size from heads where tenant_id = $1 and resource = '${resource}') as head,
         generate_series(0, head.size - 1) as number,
         lateral (
           select position, body from ${resource} where tenant_id = $1 and class = 0 and position > number * head.last / head.size
@@ -80,7 +95,7 @@ const readSample = async ({ read }: TenantDatabase, resource: ResourceName): Pro
     // Other requests go on in between.
     if (index % textsOfTurn === 0) await nextTurn()
   }
-  return { texts, total: rows[0]?.total ?? 0, trigrams }
+  return { texts, total: rows[0]?.total ?? 0, trigrams, version: rows[0]?.version ?? 0 }
 }
 
 const textsOfTurn = 16

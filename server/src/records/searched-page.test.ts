@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { until } from '../../test/processes/masthead-process.ts'
+import { RecordedStatements } from '../../test/recorded-statements.ts'
 import { sampleAccount, sampleContact } from '../../test/records/sample-records.ts'
 import { type CallResponse, linksOf, startService, walk } from '../../test/service.ts'
 
 type Body = Record<string, unknown>
 
-const service = await startService()
+const recorded = new RecordedStatements()
+const service = await startService({ through: (database) => recorded.through(database) })
 
 const get = async (token: string, path: string): Promise<CallResponse> => {
   const answer = await service.call('GET', path, { token })
@@ -117,4 +120,41 @@ test('a search that was counted before has the total of now, whatever was writte
   ])
   ids.add(daily)
   await assertTotals('one was renamed while another was added')
+})
+
+test('a list is sampled again when a minute has passed and much of it was written', async (context) => {
+  const tenant = await service.newTenant()
+  const token = await tenant.serviceToken()
+  const now = performance.now.bind(performance)
+  let passed = 0
+  context.mock.method(performance, 'now', () => now() + passed)
+  const searchAfter = async (milliseconds: number): Promise<void> => {
+    passed += milliseconds
+    recorded.senders.clear()
+    for (const path of ['/contacts?search=ada', '/contacts?search=ada&page=2'])
+      assert.equal((await service.call('GET', path, { token, headers: { 'cache-control': 'no-cache' } })).status, 200)
+  }
+  const isSent = (part: string): boolean => [...recorded.senders.keys()].some((text) => text.includes(part))
+  const isCompared = () => isSent('select version from heads')
+  const isSampled = () => isSent('distinct on (record.position)')
+  const add = (count: number) =>
+    tenant.add(
+      'contacts',
+      Array.from({ length: count }, (_, index) => sampleContact('A-1', { name: `Ada ${index}` })),
+    )
+  await tenant.add('accounts', [sampleAccount('A-1')])
+  await add(64)
+  await searchAfter(0)
+  assert.ok(isSampled())
+  await add(2)
+  // No search waits for the sample to be compared or taken again.
+  await searchAfter(61_000)
+  await until('the list is compared with its sample', isCompared)
+  await searchAfter(0)
+  assert.deepEqual([isCompared(), isSampled()], [false, false])
+  await add(8)
+  await searchAfter(50_000)
+  assert.deepEqual([isCompared(), isSampled()], [false, false])
+  await searchAfter(20_000)
+  await until('it is sampled again', isSampled)
 })

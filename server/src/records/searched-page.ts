@@ -11,7 +11,7 @@ import type { Table } from './tables.ts'
 type Searching = Filters & { search: Search }
 
 /** How many a search found in a list that ended with the position `last`. The `state` of a list stays the same while records are only added to it. */
-export type CachedCount = { count: number; last: number; state: string }
+type CachedCount = { count: number; last: number; state: string }
 
 /** They expire after a minute, because the state does not tell of rows that were changed by hand. */
 const cachedCounts = new LRUCache<string, CachedCount>({ max: 2_000, ttl: 60_000, noUpdateTTL: true })
@@ -93,37 +93,33 @@ export const searchStatement = (
   const given: Given = (value) => `$${values.push(value) + 1}`
   const positions = searchedPositions(table, filters, given)
   const find = (most: number, after: string, parts = search.partsFor(most)): string =>
-    `select coalesce(array_agg(position order by position), '{}') as positions
-      from ${positions(parts, after, `${given(most)}::bigint`)} as position`
-  const count = (after: string, parts?: null): string =>
-    `(select cardinality(positions) from (${find(mostCounted + 1, after, parts)}) as hits)`
+    positions(parts, after, `${given(most)}::bigint`)
+  const count = (after: string, parts?: null): string => `(select count(*) from ${find(mostCounted + 1, after, parts)})`
   const countSince = ({ count: before, last, state: then }: CachedCount): string => {
     const isSame = `${state} = ${given(then)} and last between ${given(last)} and ${given(last + mostAdded)}`
     return `case when ${inHead(table, isSame)}
-      then ${given(before)}::integer + ${count(`${given(last)}::bigint`, null)} else ${count('0')} end`
+      then ${given(before)}::bigint + ${count(`${given(last)}::bigint`, null)} else ${count('0')} end`
   }
   const skip = `${given(Math.min(place.skip ?? 0, mostFound))}::integer`
   const needed = neededFor(place)
   const isAllFound = !cached && place.after === undefined
   const most = Math.max(isAllFound && isCounted(filters) ? mostCounted + 1 : 0, needed)
   const total = (): string => {
-    if (isAllFound) return `nullif(cardinality(positions), ${given(most)}::bigint)`
-    if (!isCounted(filters)) return 'null::integer'
+    if (isAllFound) return `nullif(count(*), ${given(most)}::bigint)`
+    if (!isCounted(filters)) return 'null::bigint'
     return cached ? countSince(cached) : count('0')
   }
-  const size = `${given(place.size)}::integer`
-  const text = `with page as materialized (
-      select ${total()} as total, positions[${skip} + 1:${skip} + ${size} + 1] as positions
-      from (${find(most, `${given(place.after ?? 0)}::bigint`)}) as hits
-    )
-    select total, cardinality(positions) as found, positions[least(${size}, cardinality(positions))] as last, (
-      select string_agg(record.body, ',' order by found.position)
-      from unnest(positions[:${size}]) as found (position), lateral (
+  const end = `${skip} + ${given(place.size)}::integer`
+  const text = `select ${total()} as total, count(*) - ${skip} as found, max(position) filter (where number <= ${end}) as last,
+      string_agg(body, ',' order by position) as items${isCountCached(filters, place) ? `, ${endOf(table)} as end` : ''}${
+        place.after === undefined ? `, ${headOf(table)} as head` : ''
+      }
+    from (
+      select position, number, case when number > ${skip} and number <= ${end} then (
         select body from ${table.name}
-        where tenant_id = $1 and class = any (${given(filters.classes)}::smallint[]) and position = found.position limit 1
-      ) as record
-    ) as items${isCountCached(filters, place) ? `, ${endOf(table)} as end` : ''}${
-      place.after === undefined ? `, ${headOf(table)} as head` : ''
-    } from page`
+        where tenant_id = $1 and class = any (${given(filters.classes)}::smallint[]) and position = hits.position limit 1
+      ) end as body
+      from ${find(most, `${given(place.after ?? 0)}::bigint`)} with ordinality as hits (position, number)
+    ) as hits`
   return { text, values, ...((cached || search.partsFor(most)) && { isLikelyQuick: true }) }
 }

@@ -1,5 +1,4 @@
 import { type ResourceName, resourceNames } from '@masthead/contract'
-import { moveHead } from './head-statement.ts'
 import { type Table, tables } from './tables.ts'
 import {
   auditColumns,
@@ -7,6 +6,7 @@ import {
   givenColumns,
   givenRow,
   isSearched,
+  moveHead,
   type Operation,
   tallyLevels,
   tellEndpoints,

@@ -31,19 +31,6 @@ export type Table = {
  */
 export type Path = { equal: readonly string[]; order: string | null }
 
-/** By the names of fields, which the program knows all. */
-const columns = new Map<string, string>()
-
-/** Names of columns stand in statements as they are, so nothing but a name may become one. */
-export const columnOf = (field: string): string => {
-  const known = columns.get(field)
-  if (known !== undefined) return known
-  if (!/^[a-z][A-Za-z0-9]*$/.test(field)) throw new Error('this cannot be the name of a field')
-  const column = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-  columns.set(field, column)
-  return column
-}
-
 const describe = (name: ResourceName): Table => {
   const { listing = { filters: [], leftOutUnless: {}, search: [], sorts: [] } }: Resource = resources[name]
   const filterColumns = listing.filters.map((field) => ({ field, column: comparedColumn(name, field) }))

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
+import { codeOf } from '../error-message.ts'
 import { Refusal } from '../refusal.ts'
 import { type Program, quoted, settingsFile, unitFile } from './unit.ts'
 
@@ -23,7 +24,7 @@ export const readServiceSettings = (): Record<string, string | undefined> => {
   try {
     return parseEnv(readFileSync(settingsFile, 'utf8'))
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {}
+    if (codeOf(error) === 'ENOENT') return {}
     throw new Refusal(
       `only root may read ${settingsFile}, the settings of the service: run \`sudo masthead …\`, or name another database by MASTHEAD_DATA_DIR, DATABASE_URL or, where there is one, --data-dir`,
       { cause: error },

@@ -22,6 +22,7 @@ import {
 } from '@opentelemetry/sdk-trace'
 import { schemeReader } from '../caller-address.ts'
 import type { Observe } from '../database/observed-database.ts'
+import { codeOf } from '../error-message.ts'
 import { callerLeft, type Trace } from '../http/connections/watched-requests.ts'
 import type { Log } from '../log/log.ts'
 import { version } from '../version.ts'
@@ -80,7 +81,7 @@ export const startTracing = (sampling: Sampling, trustedProxies: readonly string
     try {
       return await current.run(trace.setSpan(parent, span), work)
     } catch (error) {
-      fail(span, error instanceof Error && 'code' in error ? String(error.code) : 'error')
+      fail(span, codeOf(error) || 'error')
       throw error
     } finally {
       span.end()

@@ -72,7 +72,8 @@ const doNow = async <P, R>(tenant: TenantDatabase, job: BackgroundJob<P, R>, { o
       await tenant.transaction((query) => job.cancel(query)).catch(onError)
       return
     }
-    if (!(error instanceof Refusal)) onError(error)
+    const fault = error instanceof Refusal ? error.cause : error
+    if (fault !== undefined) onError(fault)
     const reason = error instanceof Refusal ? job.reasonOf(error) : 'Something went wrong on our side. Try again.'
     await tenant.transaction((query) => job.fail(query, reason)).catch(onError)
   } finally {

@@ -87,7 +87,7 @@ export const readEndpointUrl = async (
       throw new Refusal(
         `the host ${url.hostname} cannot be found: check its name, and the name servers of this machine`,
       )
-    throw new Refusal(`${url.hostname} is a private address${remedy}`)
+    throw new Refusal(`the host ${url.hostname} is a private address${remedy}`)
   }
   return url.href
 }

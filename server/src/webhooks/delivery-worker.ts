@@ -16,7 +16,7 @@ import {
 import { pausesAfter } from './schedule.ts'
 import { openSigningSecret, signedHeaders } from './secret.ts'
 
-export type DeliveryWorkerOptions = {
+type DeliveryWorkerOptions = {
   connection: DatabaseAddress
   /** Signing secrets are encrypted under the secret of the installation, which is read when there is something to sign. */
   secret: () => Promise<string>

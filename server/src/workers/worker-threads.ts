@@ -57,12 +57,12 @@ export const startWorkerThreads = async (
   })
 
   const restart = async (number: number): Promise<void> => {
-    for (let startedAt = Date.now(); ; startedAt = Date.now()) {
+    for (let startedAt = performance.now(); ; startedAt = performance.now()) {
       const error = await threads.get(number)?.ended
       if (stopping.signal.aborted) return
       failures++
       log.error({ err: error, worker: number }, 'a worker ended and is replaced')
-      const pause = startedAt + leastMillisecondsBetweenStarts - Date.now()
+      const pause = startedAt + leastMillisecondsBetweenStarts - performance.now()
       await delay(pause, null, { signal: stopping.signal }).catch(() => {})
       if (stopping.signal.aborted) return
       threads.set(number, startThread({ ...data, worker: number }))

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { Agent } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { runMasthead, type Serving, spawnMasthead, startServing, until } from '../../test/processes/masthead-process.ts'
@@ -28,9 +31,14 @@ const endedWorkers = ({ said }: Serving): { worker: number; message: string }[] 
     })
 
 describe('two workers', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'masthead-workers-'))
+  after(() => rm(folder, { recursive: true }))
+  const clock = join(folder, 'offset')
+  await writeFile(clock, '0')
   const serving = await startServing(['--port', '0'], {
     ...environment,
-    ...{ WORKERS: '2', NODE_OPTIONS: `--import=${fileIn('mortal-threads.ts')} --max-old-space-size=150` },
+    ...{ WORKERS: '2', CLOCK_OFFSET_FILE: clock },
+    NODE_OPTIONS: `--import=${fileIn('mortal-threads.ts')} --import=${fileIn('shifted-clock.ts')} --max-old-space-size=150`,
   })
   after(() => serving.kill())
   const { url } = serving.announced
@@ -84,6 +92,25 @@ describe('two workers', async () => {
     assert.equal(endedWorkers(serving).at(-1)?.message, 'the database refused a value')
     assert.ok(!serving.said.stderr.includes('canary'))
     await until('new callers are answered', async () => (await statusOf('/readyz')) === 200)
+  })
+
+  test('of which both fail after the clock was set back: they are replaced as soon', async () => {
+    const before = endedWorkers(serving).length
+    await writeFile(clock, String(-3_600_000))
+    await until('both have ended', async () => {
+      if (
+        new Set(
+          endedWorkers(serving)
+            .slice(before)
+            .map(({ worker }) => worker),
+        ).size === 2
+      )
+        return true
+      await statusOf('/throw')
+      return false
+    })
+    await until('new callers are answered', async () => (await statusOf('/readyz')) === 200)
+    await writeFile(clock, '0')
   })
 
   test('refuse a port on which others listen as they do', async () => {

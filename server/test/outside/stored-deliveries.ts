@@ -8,11 +8,11 @@ export const attachUnreachable = (owner: pg.Client, tenantId: string) =>
     [tenantId],
   )
 
-/** A delivery to the tenant's legacy system that has waited for so long, or has failed then. */
+/** A delivery to the tenant's legacy system, or another endpoint, that has waited for so long, or has failed then. */
 export const storeDelivery = async (
   owner: pg.Client,
   tenantId: string,
-  { recordId = randomUUID(), body = '{}', minutesAgo = 0, hasFailed = false },
+  { recordId = randomUUID(), body = '{}', minutesAgo = 0, hasFailed = false, endpointId = tenantId },
 ) => {
   const { rows } = await owner.query(
     `insert into webhook_events (tenant_id, id, type, record_id, body, created_at)
@@ -21,7 +21,7 @@ export const storeDelivery = async (
   )
   await owner.query(
     `insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id, waiting_since, failed_at)
-      values ($1, $1, $2, $3, now() - $4 * interval '1 minute', case when $5 then now() end)`,
-    [tenantId, rows[0]?.sequence, recordId, minutesAgo, hasFailed],
+      values ($1, $6, $2, $3, now() - $4 * interval '1 minute', case when $5 then now() end)`,
+    [tenantId, rows[0]?.sequence, recordId, minutesAgo, hasFailed, endpointId],
   )
 }

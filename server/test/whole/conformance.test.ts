@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { after, describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import {
   basePath,
   isPaged,
@@ -17,6 +17,7 @@ import { buildApp } from '../../src/app.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { openLog } from '../../src/log/log.ts'
 import { attachTo } from '../outside/webhook-receiver.ts'
+import { until } from '../processes/masthead-process.ts'
 import { populatedTenant } from '../records/populated-tenant.ts'
 import { assertConforms, assertProblemSchema, responsesOf } from '../requests/contract-responses.ts'
 import { sendRaw } from '../requests/raw-connection.ts'
@@ -126,6 +127,14 @@ describe('a success', () => {
 })
 
 describe('a GET', () => {
+  // Those that were created above go on, and a list of them changes until they have ended.
+  before(() =>
+    until('every export has ended', async () => {
+      const { body } = await service.call('GET', '/exports', { token })
+      return body.items.every(({ state }: { state: string }) => state !== 'waiting' && state !== 'running')
+    }),
+  )
+
   for (const named of gets) {
     /** What belongs to the answer: not to the connection, nor to this one request. */
     const headersOf = ({ headers }: CallResponse) => {

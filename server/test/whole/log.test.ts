@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { closeSync, constants, openSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { connect, Socket } from 'node:net'
@@ -153,6 +154,20 @@ describe('the log', () => {
       assert.equal((await serving.stop()).code, 0)
     })
   }
+
+  test('whose reader has gone counts each missing line once', async () => {
+    const { pipe, reader } = await stalledPipe()
+    const url = await freeAddress('localhost')
+    const serving = await startServing(['--port', new URL(url).port], { ...environment, METRICS_PORT: '0' }, pipe)
+    after(() => serving.kill())
+    closeSync(pipe)
+    await once(reader.destroy(), 'close')
+    const requests = 50
+    for (let sent = 0; sent < requests; sent++) await (await fetch(`${url}/nothing`)).text()
+    const metrics = await readMetrics(serving.announced.metrics ?? '')
+    assert.equal(sumOf(metrics, 'masthead_log_lines_dropped_total'), requests)
+    assert.equal((await serving.stop()).code, 0)
+  })
 
   test('says nothing of requests on a terminal', async () => {
     const { url, serving } = await start({

@@ -38,7 +38,7 @@ export const backUp = async (request: BackupRequest) => {
       const description: Description = { format: 1, postgres: backup.version, startedAt, hasSecret: secret !== null }
       const archive = writeArchive(entriesOf(backup, description, secret, request))
       const out = createWriteStream(unfinished, { flags: 'wx', mode: 0o600, flush: true })
-      await pipeline(archive, createZstdCompress(), out, { signal })
+      await pipeline(archive, createZstdCompress(), out, { signal: AbortSignal.any([signal, backup.lost]) })
     })
     await checkPaths(dataDirectory, file)
     const { size } = await stat(unfinished)

@@ -7,7 +7,7 @@ import { Refusal } from '../../refusal.ts'
  * The files to copy from a running cluster, after "Making a Base Backup Using the Low Level API" in the manual of
  * PostgreSQL and what pg_basebackup excludes.
  */
-export type ClusterFiles = { folders: string[]; files: string[] }
+type ClusterFiles = { folders: string[]; files: string[] }
 
 /** Their contents belong to one run of the server. The WAL is copied at the end, when its range is known. */
 const emptied = new Set(

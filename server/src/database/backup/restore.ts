@@ -3,10 +3,11 @@ import { chmod, link, mkdir, readdir, rename, rm, rmdir, stat, writeFile } from 
 import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createZstdDecompress } from 'node:zlib'
-import pg from 'pg'
 import { openDataFolder } from '../../data-folder.ts'
+import { codeOf } from '../../error-message.ts'
 import { fileTrouble } from '../../file-trouble.ts'
 import { Refusal } from '../../refusal.ts'
+import { newClient } from '../connections/connection.ts'
 import { makeDraftFolder, ownVersion, syncFolder } from '../embedded/cluster.ts'
 import { openEmbedded } from '../embedded/server.ts'
 import { type Entry, readArchive } from './archive.ts'
@@ -132,7 +133,7 @@ const again = '; copy it again, or take another backup'
 const whyUnusable = (error: unknown): string | null => {
   // Where another program is needed, the message says so.
   if (error instanceof Refusal) return error.message.includes('restore it with') ? error.message : error.message + again
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = codeOf(error)
   if (code === 'ZSTD_error_prefix_unknown') return `it is not a backup of Masthead${again}`
   // The archive contains a file twice, or one in a folder that it does not contain.
   if (/^(Z_|ZSTD_|EEXIST$|ENOENT$|ENOTDIR$)/.test(code)) return `it is damaged${again}`
@@ -145,7 +146,7 @@ const whyUnusable = (error: unknown): string | null => {
  */
 const recover = async (draft: string) => {
   await using server = await openEmbedded(draft)
-  const client = new pg.Client(server.connectionString)
+  const client = newClient({ connectionString: server.connectionString })
   await client.connect()
   try {
     const { rows } = await client.query<{ tenants: number }>('select count(*)::integer as tenants from tenants')
@@ -170,8 +171,7 @@ const putInPlace = async (draft: string, folder: string, hasSecret: boolean): Pr
       throw error
     })
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException // errors of the file system have a code
-    if (code !== 'EEXIST' && code !== 'ENOTEMPTY') throw error
+    if (!['EEXIST', 'ENOTEMPTY'].includes(codeOf(error))) throw error
     throw new Refusal(
       `something else was started in ${folder} meanwhile, and nothing was restored: stop it, and restore into an empty folder`,
       { cause: error },

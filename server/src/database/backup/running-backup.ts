@@ -1,17 +1,22 @@
-import pg from 'pg'
-import { clientOptions, prepareBulkSession, refuseStandby } from '../connections/connection.ts'
+import type pg from 'pg'
+import { clientOptions, newClient, prepareBulkSession, refuseStandby } from '../connections/connection.ts'
 
 /** What PostgreSQL needs to recover from the copy: the label, and the names of files in pg_wal. */
 type Ending = { label: string; wal: string[] }
 
-/** A server that is being copied, until this session ends. */
-export type RunningBackup = { cluster: string; version: string; sizeBytes: number; end: () => Promise<Ending> }
+type Facts = { cluster: string; version: string; sizeBytes: number }
+
+/** A server that is being copied, until this session ends; `lost` says that it has ended before its time. */
+export type RunningBackup = Facts & { lost: AbortSignal; end: () => Promise<Ending> }
 
 export const withRunningBackup = async <T>(
   connectionString: string,
   work: (backup: RunningBackup) => Promise<T>,
 ): Promise<T> => {
-  const client = new pg.Client({ ...clientOptions(connectionString), pipeline: false })
+  const client = newClient({ ...clientOptions(connectionString), pipeline: false })
+  const session = new AbortController()
+  const { signal: lost } = session
+  client.once('error', (reason) => session.abort(reason))
   await client.connect()
   try {
     await refuseStandby(client)
@@ -19,8 +24,10 @@ export const withRunningBackup = async <T>(
     // From before the start until the session ends the slot makes the server keep its WAL, however much is written.
     await client.query(`select pg_create_physical_replication_slot('masthead_backup_' || pg_backend_pid(), true, true)`)
     const start = await one<{ lsn: string }>(client, `select pg_backup_start('masthead', fast => true)::text as lsn`)
-    const facts = await one<Omit<RunningBackup, 'end'>>(client, selectFacts)
-    return await work({ ...facts, end: () => end(client, start.lsn) })
+    const facts = await one<Facts>(client, selectFacts)
+    return await work({ ...facts, lost, end: () => end(client, start.lsn) })
+  } catch (error) {
+    throw lost.aborted ? lost.reason : error
   } finally {
     await client.end()
   }

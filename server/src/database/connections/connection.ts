@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { version } from '../../version.ts'
+import { fromBytes, readRowsAsBytes } from './byte-rows.ts'
 import type { Outage } from './outage.ts'
 import { noResponse, outcomeUnknown, Unavailable } from './unavailable.ts'
 
@@ -161,6 +162,15 @@ const watch = (client: pg.ClientBase): void => {
   })
 }
 
+/** Which server an address leads to, without the password. */
+export const serverOf = (connectionString: string): string => {
+  const url = URL.parse(connectionString)
+  if (url?.host && !url.searchParams.has('host')) return decodeURIComponent(url.host)
+  // It may lead to a folder of sockets.
+  const { host, port } = new pg.Client(connectionString)
+  return `${host}:${port}`
+}
+
 export const newClient = (options: pg.ClientConfig): pg.Client => {
   const client = new pg.Client(options)
   watch(client)
@@ -172,10 +182,6 @@ export const refuseStandby = async (client: pg.ClientBase): Promise<void> => {
   const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only')
   if (rows[0]?.transaction_read_only === 'off') return
   throw new Unavailable('25006', 'this server takes no writes: it is a standby, or was set to read only')
-}
-
-const setRole = async (client: pg.ClientBase, role: string | null): Promise<void> => {
-  if (role) await client.query(`set role ${pg.escapeIdentifier(role)}`)
 }
 
 /** A select that sets the tenant until the transaction ends, and answers no row. */
@@ -214,20 +220,17 @@ const prepareSession = async (
   }
 }
 
-/** One that many share: `client` is made but not connected. */
-export const openShared = async (client: pg.Client, address: DatabaseAddress, session: Session): Promise<pg.Client> => {
+/** Opens a connection that many statements share. */
+export const openShared = async (address: DatabaseAddress, session: Session): Promise<pg.Client> => {
+  const client = newClient({ ...clientOptions(address.connectionString), types: fromBytes })
+  readRowsAsBytes(client)
   await client.connect()
   await prepareSession(client, address, session, 'reading')
   return client
 }
 
 /** Connections that are lent one at a time. One that breaks while idle is replaced at the next use. */
-export const openPool = (
-  address: DatabaseAddress,
-  size: number,
-  session: Session,
-  more: pg.PoolConfig = {},
-): pg.Pool => {
+export const openPool = (address: DatabaseAddress, size: number, session: Session): pg.Pool => {
   const pool = new pg.Pool({
     ...clientOptions(address.connectionString),
     max: size,
@@ -237,7 +240,6 @@ export const openPool = (
       watch(client)
       return prepareSession(client, address, session, 'writing')
     },
-    ...more,
   })
   pool.on('error', () => {})
   return pool
@@ -271,25 +273,27 @@ export const acquireFrom = (pool: pg.Pool): (() => Promise<pg.PoolClient>) => {
 const bulkSettings = `
   set plan_cache_mode = force_generic_plan; set jit = off; set work_mem = '64MB'; set temp_buffers = '64MB'; set maintenance_work_mem = '64MB'; set lock_timeout = '30s'; set default_statistics_target = 10`
 
-/** Limits that were set for the database or the role; which there are depends on the version. */
-const noTimeLimits = `
-  select set_config(name, '0', false) from pg_settings
-  where name in ('statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout')`
+/** Lifts limits that were set for the database or the role; which there are depends on the version. */
+export const liftTimeLimits = async (client: pg.ClientBase): Promise<void> => {
+  await client.query(`
+    select set_config(name, '0', false) from pg_settings where name in (
+      'statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout', 'lock_timeout')`)
+}
 
 export const prepareBulkSession = async (
   client: pg.ClientBase,
   role: string | null,
   isSharded = false,
 ): Promise<void> => {
+  await liftTimeLimits(client)
   await client.query(bulkSettings)
   if (isSharded) await client.query(`select ${setAll(Object.entries(shardedSettings), false)}`)
-  await client.query(noTimeLimits)
   // The locks of a command that was killed go within a second. Not every system can tell.
   await client.query(`set client_connection_check_interval = '1s'`).catch(() => {})
-  await setRole(client, role)
+  if (role) await client.query(`set role ${pg.escapeIdentifier(role)}`)
 }
 
-/** Ends the connection when no answer comes. (`query_timeout` of pg does the same, but left callers waiting after a crash.) */
+/** Breaks the connection off when no answer comes. (`query_timeout` of pg does the same, but left callers waiting after a crash.) */
 export const answered = async <T>(client: pg.ClientBase, answer: Promise<T>, milliseconds: number): Promise<T> => {
   const giveUp = () =>
     breakOff(client, new Unavailable(noResponse, `the database did not answer within ${milliseconds / 1_000} s`))
@@ -351,6 +355,20 @@ export const unpreparedOn =
   async <R>({ values, ...statement }: Statement) =>
     // The caller names the row type of the statement it wrote.
     (await client.query(textOf(statement, isSharded), values)).rows as R[]
+
+/** A transaction on a connection that nobody else uses. */
+export const inTransaction = async <T>(client: pg.ClientBase, work: (query: Query) => Promise<T>): Promise<T> => {
+  await client.query('begin')
+  try {
+    const done = await work(unpreparedOn(client))
+    await client.query('commit')
+    return done
+  } catch (error) {
+    // Where the connection is lost, this fails, too.
+    await client.query('rollback').catch(() => {})
+    throw error
+  }
+}
 
 /** `opened` is the client once it is there, so that nobody need wait for it. */
 type Slot = { client: Promise<pg.Client>; opened?: pg.Client; load: number; running: number; user?: string }
@@ -439,4 +457,19 @@ export const end = async (client: pg.Client): Promise<void> => {
   const waited = setTimeout(() => connectionOf(client).stream.destroy(), openingMilliseconds)
   await client.end()
   clearTimeout(waited)
+}
+
+/** A connection for as long as the work takes. */
+export const withClient = async <T>(
+  connectionString: string,
+  work: (client: pg.Client) => Promise<T>,
+  options: pg.ClientConfig = {},
+): Promise<T> => {
+  const client = newClient({ ...clientOptions(connectionString), pipeline: false, ...options })
+  try {
+    await client.connect()
+    return await work(client)
+  } finally {
+    await end(client).catch(() => {})
+  }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
-import { clientOptions, end, newClient } from './connection.ts'
+import { clientOptions, end, newClient, withClient } from './connection.ts'
 
 /** Whether transactions of one connection share a session of PostgreSQL, or each may get another from a pooler. */
 export type Pooling = 'none' | 'session' | 'transaction'
@@ -64,15 +64,10 @@ export const findMismatch = async (
   connectionString: string,
   directConnectionString: string,
 ): Promise<string | null> => {
-  const asked = [connectionString, directConnectionString].map(async (to) => {
-    const client = await connect(to)
-    try {
-      return (await client.query<{ user: string; started: string; database: string }>(whereText)).rows[0]
-    } finally {
-      await end(client)
-    }
-  })
-  const [pooled, direct] = await Promise.all(asked)
+  const asked = [connectionString, directConnectionString].map((to) =>
+    withClient(to, (client) => client.query<{ user: string; started: string; database: string }>(whereText)),
+  )
+  const [pooled, direct] = (await Promise.all(asked)).map(({ rows }) => rows[0])
   if (pooled?.started !== direct?.started || pooled?.database !== direct?.database)
     return 'DATABASE_URL and DATABASE_DIRECT_URL lead to different databases'
   if (pooled?.user === direct?.user) return null

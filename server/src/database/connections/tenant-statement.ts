@@ -179,8 +179,8 @@ export const writeAsTenant = <R>(
   tenantId: string,
   statement: Statement,
   asOf: ListVersions | null = null,
-): Promise<R[]> =>
-  new Promise((resolve, reject) => {
+): Promise<R[]> => {
+  const rows = new Promise<R[]>((resolve, reject) => {
     client.query(
       new TenantStatement(session, tenantId, asOf, prepared(statement, session), (error, rows) => {
         if (error) reject(error)
@@ -189,11 +189,11 @@ export const writeAsTenant = <R>(
       }),
     )
   })
+  return answered(client, rows, session.responseMilliseconds)
+}
 
 /** A statement by itself that needs no tenant. */
 export const queryAlone =
   (client: pg.ClientBase, session: Session): Query =>
   <R>(statement: Statement): Promise<R[]> =>
-    session.beginning === undefined
-      ? queryOn(client, session)(statement)
-      : answered(client, readAsTenant(client, session, '', statement), session.responseMilliseconds)
+    session.beginning === undefined ? queryOn(client, session)(statement) : readAsTenant(client, session, '', statement)

@@ -24,8 +24,10 @@ const lost = new Set([
 /** Errors of pg that have no code. */
 const lostMessages =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered|Client was closed)/
-/** The server is there, but was hindered: by a lock, a limit of time, a broken disk. */
-const hindered = new Set(['40001', '40P01', '55P03', '57014', '58030'])
+/** Another transaction was in the way: by what it changed, or by a lock. */
+const contended = new Set(['40001', '40P01', '55P03'])
+/** The server is there, but was hindered: by another transaction, a limit of time, a broken disk. */
+const hindered = new Set([...contended, '57014', '58030'])
 
 /** Whether the server did it was on its way to us when the connection was lost: transaction_resolution_unknown. */
 export const outcomeUnknown = '08007'
@@ -60,6 +62,9 @@ export const isConnectionLost = (error: unknown): boolean => {
   const code = codeOf(error)
   return lost.has(code) || code.startsWith('08') || code.startsWith('ECONN') || lostMessages.test(error.message)
 }
+
+/** Whether another transaction was in the way, which says nothing of the server. */
+export const isContended = (error: unknown): boolean => contended.has(codeOf(error))
 
 /** Whether the server is there, and ended a statement by itself. */
 export const isHindered = (error: unknown): boolean => error instanceof Error && hindered.has(codeOf(error))

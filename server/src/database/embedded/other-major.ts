@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import { Refusal } from '../../refusal.ts'
 import type { Account } from './privileges.ts'
 
-export type OtherMajor = {
+type OtherMajor = {
   folder: string
   /** The major version of the PostgreSQL that created the folder, and that of the embedded one. */
   found: string

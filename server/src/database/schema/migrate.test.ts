@@ -9,7 +9,7 @@ import { cloneTemplate } from '../../../test/service.ts'
 import { keyOf } from '../../records/normalising.ts'
 import { bodyOf } from '../../records/write-statement.ts'
 import { version } from '../../version.ts'
-import { serviceRole, unpreparedOn } from '../connections/connection.ts'
+import { type Query, serviceRole, unpreparedOn } from '../connections/connection.ts'
 import { migrate, statementsOf } from './migrate.ts'
 import { headOf, knownMigrations, readMigration } from './migration-files.ts'
 import { compareVersions, isOlder } from './program-version.ts'
@@ -142,6 +142,26 @@ test('a migration that others hinder gives up at once, lets them pass, and is do
   }
   await holder.query('rollback')
   assert.deepEqual((await migrating).applied, (await knownMigrations()).slice(27))
+})
+
+test('limits of time that were set for the database end neither a migration nor who waits for it', async () => {
+  const url = await emptyDatabase()
+  const database = new URL(url).pathname.slice(1)
+  for (const limit of ['statement_timeout', 'lock_timeout'])
+    await administrator.query(`alter database ${database} set ${limit} = '300ms'`)
+  const [first = ''] = await knownMigrations()
+  // One statement, which takes longer than the limits and ends when the other migration has waited for longer, too.
+  const text = `do $$ begin
+    while clock_timestamp() < now() + interval '50 seconds' loop
+      perform pg_stat_clear_snapshot();
+      exit when exists (
+        select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'
+          and query_start < clock_timestamp() - interval '600 milliseconds');
+    end loop;
+  end $$`
+  const fill = { [first]: async (query: Query) => void (await query({ text })) }
+  const results = await Promise.all([migrate(url, { fill }), migrate(url, { fill })])
+  assert.deepEqual(results.flatMap(({ applied }) => applied).toSorted(), await knownMigrations())
 })
 
 test('a stop ends the waiting of a migration', async () => {

@@ -7,6 +7,8 @@ import {
   answered,
   clientOptions,
   end,
+  inTransaction,
+  liftTimeLimits,
   newClient,
   type Query,
   refuseStandby,
@@ -44,7 +46,7 @@ export type Migrated = {
   isSharded: boolean
 }
 
-export type MigrateOptions = {
+type MigrateOptions = {
   /** Lets the service role log in with this password, so that no session of the service is a superuser's. */
   servicePassword?: string
   /** SQL that makes the functions by which records are written where the tables are sharded. */
@@ -73,6 +75,7 @@ export const migrate = async (connectionString: string, options: MigrateOptions 
     await answered(client, refuseStandby(client), timeoutMilliseconds)
     await refusePooler(client, connectionString)
     await refuseOldServer(client)
+    await liftTimeLimits(client)
     await client.query('select pg_advisory_lock($1)', [advisoryLock])
     await client.query(`create table if not exists migrations (
       version integer primary key, name text not null, applied_at timestamptz not null default now())`)
@@ -136,7 +139,7 @@ const refuseOlderNodes = async (client: pg.Client, missing: readonly Migration[]
     (await findRunningNodes(unpreparedOn(client))).filter(({ version }) => isOlder(version, admits))
   let older = await findOlder()
   // PostgreSQL takes a moment to notice that a process has ended.
-  for (const deadline = Date.now() + endingMilliseconds; older.length > 0 && Date.now() < deadline; ) {
+  for (const deadline = performance.now() + endingMilliseconds; older.length > 0 && performance.now() < deadline; ) {
     await delay(pauseMilliseconds)
     older = await findOlder()
   }
@@ -151,12 +154,12 @@ const refuseOlderNodes = async (client: pg.Client, missing: readonly Migration[]
 const apply = async (client: pg.Client, migration: Migration, version: number, applying: Applying): Promise<void> => {
   const { say = () => {}, stopping } = applying
   let hasSaid = false
-  for (const deadline = Date.now() + longestWaitMilliseconds; ; ) {
+  for (const deadline = performance.now() + longestWaitMilliseconds; ; ) {
     try {
       return await applyOnce(client, migration, version, applying)
     } catch (error) {
       const isHindered = error instanceof pg.DatabaseError && ['55P03', '40P01'].includes(error.code ?? '')
-      if (!isHindered || stopping?.aborted || Date.now() > deadline) {
+      if (!isHindered || stopping?.aborted || performance.now() > deadline) {
         const remedy = isHindered ? '; end the transaction that keeps it locked, which pg_stat_activity shows' : ''
         throw new Error(`migration ${migration.name} failed: ${messageOf(error)}${remedy}`, { cause: error })
       }
@@ -167,25 +170,19 @@ const apply = async (client: pg.Client, migration: Migration, version: number, a
   }
 }
 
-const applyOnce = async (
+const applyOnce = (
   client: pg.Client,
   { name, sql, admits }: Migration,
   version: number,
   { isSharded, fill = {} }: Applying,
-): Promise<void> => {
-  await client.query('begin')
-  try {
+): Promise<void> =>
+  inTransaction(client, async (query) => {
     await client.query(`set local lock_timeout = '${lockMilliseconds}ms'`)
     await (isSharded ? runOnShards(client, sql) : client.query(sql))
-    await fill[name]?.(unpreparedOn(client))
+    await fill[name]?.(query)
     await client.query('insert into migrations (version, name) values ($1, $2)', [version, name])
     if (admits !== null) await client.query('update migrations set admits = $2 where version = $1', [version, admits])
-    await client.query('commit')
-  } catch (error) {
-    await client.query('rollback')
-    throw error
-  }
-}
+  })
 
 type Prepared = Pick<MigrateOptions, 'shardedFunctions' | 'renewText'> & {
   isSharded: boolean

@@ -57,7 +57,7 @@ const standingOf = (
   return version > files.length ? 'ahead' : 'behind'
 }
 
-export const formerSchemaRemedy =
+const formerSchemaRemedy =
   'export each tenant with that program (`masthead export`) and import the files with this one (`masthead import`) into a new ' +
   'database or data folder; users, tokens and the audit log are not carried over'
 

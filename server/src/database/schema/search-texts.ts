@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { inTransaction, type Query, unpreparedOn } from '../connections/connection.ts'
 import { isShardLost } from '../connections/unavailable.ts'
 
 const batchRows = 500
@@ -8,18 +9,22 @@ const batchRows = 500
  * does, and is short enough for other writers.
  */
 export const renewSearchTexts = async (client: pg.Client, renew: (text: string) => string): Promise<void> => {
-  const isLeft = await conditionOf(client, 'search_texts_to_renew')
+  const isLeft = await conditionToRenew(unpreparedOn(client))
+  if (isLeft === null) return
   for (const list of await listsWhere(client, isLeft)) {
     for (let after: number | null = 0; after !== null; )
       after = await renewBatch(client, list, { after, isLeft, renew })
   }
 }
 
-/** What an index is limited to, as SQL. */
-const conditionOf = async (client: pg.Client, index: string): Promise<string> => {
-  const text = 'select pg_get_expr(indpred, indrelid) as condition from pg_index where indexrelid = $1::regclass'
-  const [found] = (await client.query<{ condition: string }>(text, [index])).rows
-  return found?.condition ?? 'false'
+/** The index that holds the texts of earlier programs, and no others. */
+export const renewalIndex = 'search_texts_to_renew'
+
+/** SQL: which texts this index holds; null where there is none yet. */
+export const conditionToRenew = async (query: Query): Promise<string | null> => {
+  const text = 'select pg_get_expr(indpred, indrelid) as condition from pg_index where indexrelid = to_regclass($1)'
+  const [found] = await query<{ condition: string }>({ text, values: [renewalIndex] })
+  return found?.condition ?? null
 }
 
 type List = { tenant_id: string; resource: string }
@@ -36,28 +41,25 @@ const listsWhere = async (client: pg.Client, isLeft: string): Promise<List[]> =>
 }
 
 /** Returns the last position that it came to, or null where none was left. */
-const renewBatch = async (
+const renewBatch = (
   client: pg.Client,
   { tenant_id: tenantId, resource }: List,
   { after, isLeft, renew }: { after: number; isLeft: string; renew: (text: string) => string },
-): Promise<number | null> => {
-  await client.query('begin')
-  try {
-    await client.query('select from heads where tenant_id = $1 and resource = $2 for update', [tenantId, resource])
-    const { rows } = await client.query<{ position: number; text: string }>(
-      `select position, text from search_texts where tenant_id = $1 and resource = $2 and position > $3 and ${isLeft}
+): Promise<number | null> =>
+  inTransaction(client, async (query) => {
+    await query({
+      text: 'select from heads where tenant_id = $1 and resource = $2 for update',
+      values: [tenantId, resource],
+    })
+    const rows = await query<{ position: number; text: string }>({
+      text: `select position, text from search_texts where tenant_id = $1 and resource = $2 and position > $3 and ${isLeft}
         order by position limit ${batchRows}`,
-      [tenantId, resource, after],
-    )
-    await client.query(
-      `update search_texts set text = given.text from unnest($3::bigint[], $4::text[]) as given (position, text)
+      values: [tenantId, resource, after],
+    })
+    await query({
+      text: `update search_texts set text = given.text from unnest($3::bigint[], $4::text[]) as given (position, text)
         where tenant_id = $1 and resource = $2 and search_texts.position = given.position`,
-      [tenantId, resource, rows.map(({ position }) => position), rows.map(({ text }) => renew(text))],
-    )
-    await client.query('commit')
+      values: [tenantId, resource, rows.map(({ position }) => position), rows.map(({ text }) => renew(text))],
+    })
     return rows.at(-1)?.position ?? null
-  } catch (error) {
-    await client.query('rollback').catch(() => {})
-    throw error
-  }
-}
+  })

@@ -453,11 +453,6 @@ update sign_in_failures set failures = failures - 1 where key_hash = any ($1::by
 -- management/me/handlers.ts handlers
 delete from sign_in_failures where key_hash = any ($1::bytea[]);
 
--- identity/consents.ts findChoosableTenants
-select tenant.id, tenant.slug, tenant.name, membership.role
-from memberships membership join tenants tenant on tenant.id = membership.tenant_id
-where membership.user_id = $1 and ($2::uuid is null or tenant.id = $2) order by tenant.name, tenant.id;
-
 -- identity/consents.ts findConsents
 select consents.grant_id as id, applications.name as application, applications.id as "clientId",
   consents.scopes, consents.created_at as "createdAt"
@@ -511,11 +506,12 @@ where token.user_id = $1 and token.revoked_at is null and token.expires_at > now
 order by tenant.name, token.created_at desc, token.id;
 
 -- identity/credentials.ts revokeCredentials
-delete from invitations where invited_by = $1 returning tenant_id as "tenantId", id as "recordId";
-
--- identity/credentials.ts revokeCredentials
 update access_tokens set revoked_at = now()
 where user_id = $1 and revoked_at is null and expires_at > now() and id <> all ($2::uuid[])
+returning tenant_id as "tenantId", id as "recordId";
+
+-- identity/credentials.ts withdrawInvitationsBy
+delete from invitations where invited_by = $1 and ($2::uuid is null or tenant_id = $2)
 returning tenant_id as "tenantId", id as "recordId";
 
 -- identity/invitations.ts allowMail
@@ -534,7 +530,7 @@ where memberships.tenant_id = $1 and memberships.role = 'admin' order by users.e
 -- identity/members.ts findMemberships
 select tenants.id, tenants.slug, tenants.name, memberships.role
 from memberships join tenants on tenants.id = memberships.tenant_id
-where memberships.user_id = $1 order by tenants.name, tenants.id;
+where memberships.user_id = $1 and ($2::uuid is null or tenants.id = $2) order by tenants.name, tenants.id;
 
 -- identity/members.ts isLastAdmin
 select user_id as id from memberships where tenant_id = $1 and role = 'admin' order by user_id for update;
@@ -559,9 +555,6 @@ update memberships set legacy_user_id = $3 where tenant_id = $1 and user_id = $2
 
 -- identity/members.ts setRole
 update memberships set role = $3 where tenant_id = $1 and user_id = $2;
-
--- identity/members.ts withdrawInvitationsBy
-delete from invitations where tenant_id = $1 and invited_by = $2;
 
 -- identity/principal.ts find
 select token.kind, token.id as "tokenId", token.tenant_id as "tenantId", token.user_id as "userId", membership.role,
@@ -933,10 +926,251 @@ select id as key, body from tasks where tenant_id = $1 and id = any ($2::uuid[])
 select subscription_id as key, body from subscriptions where tenant_id = $1 and subscription_id = any ($2::text[]);
 
 -- records/list.ts find
+select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (
+    select position, body, row_number() over (order by position) as number
+    from (select position, body from accounts
+  where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= $5::bigint + 1 order by position limit $2::bigint + 1) as page_rows
+  ) as numbered
+) as page;
+
+-- records/list.ts find
+select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (
+    select position, body, row_number() over (order by position) as number
+    from (select position, body from contacts
+  where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= $5::bigint + 1 order by position limit $2::bigint + 1) as page_rows
+  ) as numbered
+) as page;
+
+-- records/list.ts find
+select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (
+    select position, body, row_number() over (order by position) as number
+    from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
+  where tenant_id = $1 and class = visible.visibility  and position >= $5::bigint + 1 order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1) as page_rows
+  ) as numbered
+) as page;
+
+-- records/list.ts find
+select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (
+    select position, body, row_number() over (order by position) as number
+    from (select position, body from invoices
+  where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= $5::bigint + 1 order by position limit $2::bigint + 1) as page_rows
+  ) as numbered
+) as page;
+
+-- records/list.ts find
+select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (
+    select position, body, row_number() over (order by position) as number
+    from (select position, body from invoices
+  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= $6::bigint + 1 order by position limit $2::bigint + 1) as page_rows
+  ) as numbered
+) as page;
+
+-- records/list.ts find
+select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (
+    select position, body, row_number() over (order by position) as number
+    from (select position, body from publications
+  where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= $5::bigint + 1 order by position limit $2::bigint + 1) as page_rows
+  ) as numbered
+) as page;
+
+-- records/list.ts find
+select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (
+    select position, body, row_number() over (order by position) as number
+    from (select position, body from subscriptions
+  where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= $5::bigint + 1 order by position limit $2::bigint + 1) as page_rows
+  ) as numbered
+) as page;
+
+-- records/list.ts find
+select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (
+    select position, body, row_number() over (order by position) as number
+    from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  where tenant_id = $1 and class = visible.visibility  and position >= $5::bigint + 1 order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1) as page_rows
+  ) as numbered
+) as page;
+
+-- records/list.ts find
+select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (
+    select position, body, row_number() over (order by position) as number
+    from (select position, body from subscriptions
+  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= $6::bigint + 1 order by position limit $2::bigint + 1) as page_rows
+  ) as numbered
+) as page;
+
+-- records/list.ts find
+select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (
+    select position, body, row_number() over (order by position) as number
+    from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= $6::bigint + 1 order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1) as page_rows
+  ) as numbered
+) as page;
+
+-- records/list.ts find
+select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (
+    select position, body, row_number() over (order by position) as number
+    from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  where tenant_id = $1 and class = visible.visibility  and position >= $5::bigint + 1 order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1) as page_rows
+  ) as numbered
+) as page;
+
+-- records/list.ts find
+select total.total, page.* from (select count(*) as total from contacts where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (
+    select position, body, row_number() over (order by position) as number
+    from (select position, body from contacts
+  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= $5::bigint + 1 order by position limit $2::bigint + 1) as page_rows
+  ) as numbered
+) as page;
+
+-- records/list.ts find
+select total.total, page.* from (select count(*) as total from contacts where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (
+    select position, body, row_number() over (order by position) as number
+    from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
+  where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= $5::bigint + 1 order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1) as page_rows
+  ) as numbered
+) as page;
+
+-- records/list.ts find
+select total.total, page.* from (select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (
+    select position, body, row_number() over (order by position) as number
+    from (select position, body from invoices
+  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= $5::bigint + 1 order by position limit $2::bigint + 1) as page_rows
+  ) as numbered
+) as page;
+
+-- records/list.ts find
+select total.total, page.* from (select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and account_id = $5) as total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (
+    select position, body, row_number() over (order by position) as number
+    from (select position, body from invoices
+  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= $6::bigint + 1 order by position limit $2::bigint + 1) as page_rows
+  ) as numbered
+) as page;
+
+-- records/list.ts find
+select total.total, page.* from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (
+    select position, body, row_number() over (order by position) as number
+    from (select position, body from subscriptions
+  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= $5::bigint + 1 order by position limit $2::bigint + 1) as page_rows
+  ) as numbered
+) as page;
+
+-- records/list.ts find
+select total.total, page.* from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (
+    select position, body, row_number() over (order by position) as number
+    from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= $5::bigint + 1 order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1) as page_rows
+  ) as numbered
+) as page;
+
+-- records/list.ts find
+select total.total, page.* from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and account_id = $5) as total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (
+    select position, body, row_number() over (order by position) as number
+    from (select position, body from subscriptions
+  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= $6::bigint + 1 order by position limit $2::bigint + 1) as page_rows
+  ) as numbered
+) as page;
+
+-- records/list.ts find
+select total.total, page.* from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and account_id = $5) as total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (
+    select position, body, row_number() over (order by position) as number
+    from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  where tenant_id = $1 and class = visible.visibility and publication_id = $4 and account_id = $5 and position >= $6::bigint + 1 order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1) as page_rows
+  ) as numbered
+) as page;
+
+-- records/list.ts find
+select total.total, page.* from (select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (
+    select position, body, row_number() over (order by position) as number
+    from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= $5::bigint + 1 order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1) as page_rows
+  ) as numbered
+) as page;
+
+-- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $5::bigint as skip) as parent, lateral (
@@ -956,7 +1190,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $5::bigint as skip) as parent, lateral (
@@ -981,7 +1216,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select position from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
@@ -990,7 +1226,8 @@ select total.total, total.total - $5::bigint as found, page.*, (
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
@@ -998,7 +1235,8 @@ select total.total, total.total - $5::bigint as found, page.*, (
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from contacts
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $5::bigint as skip) as parent, lateral (
@@ -1018,7 +1256,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from contacts
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $5::bigint as skip) as parent, lateral (
@@ -1043,7 +1282,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from contacts
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select position from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
@@ -1052,7 +1292,8 @@ select total.total, total.total - $5::bigint as found, page.*, (
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from contacts
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
@@ -1060,7 +1301,8 @@ select total.total, total.total - $5::bigint as found, page.*, (
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $5::bigint as skip) as parent, lateral (
@@ -1080,7 +1322,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $5::bigint as skip) as parent, lateral (
@@ -1105,7 +1348,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
@@ -1114,15 +1358,55 @@ select total.total, total.total - $5::bigint as found, page.*, (
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
+) as head from (select count(*) as total from contacts where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from contacts
+  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= (select position from contacts
+  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
+) as head from (select count(*) as total from contacts where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from contacts
+  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
+) as head from (select count(*) as total from contacts where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
+  where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from contacts
+  where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
+) as head from (select count(*) as total from contacts where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
+  where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $5::bigint as skip) as parent, lateral (
@@ -1142,7 +1426,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $5::bigint as skip) as parent, lateral (
@@ -1167,7 +1452,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
@@ -1176,15 +1462,36 @@ select total.total, total.total - $5::bigint as found, page.*, (
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
+) as head from (select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from invoices
+  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= (select position from invoices
+  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
+) as head from (select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from invoices
+  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from publications
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $5::bigint as skip) as parent, lateral (
@@ -1204,7 +1511,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from publications
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $5::bigint as skip) as parent, lateral (
@@ -1229,7 +1537,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from publications
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select position from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
@@ -1238,7 +1547,8 @@ select total.total, total.total - $5::bigint as found, page.*, (
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from publications
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
@@ -1246,7 +1556,8 @@ select total.total, total.total - $5::bigint as found, page.*, (
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $5::bigint as skip) as parent, lateral (
@@ -1266,7 +1577,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $5::bigint as skip) as parent, lateral (
@@ -1291,7 +1603,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
@@ -1300,7 +1613,8 @@ select total.total, total.total - $5::bigint as found, page.*, (
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
@@ -1308,7 +1622,8 @@ select total.total, total.total - $5::bigint as found, page.*, (
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $5::bigint as skip) as parent, lateral (
@@ -1328,7 +1643,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $5::bigint as skip) as parent, lateral (
@@ -1353,7 +1669,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
@@ -1362,15 +1679,55 @@ select total.total, total.total - $5::bigint as found, page.*, (
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
+) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from subscriptions
+  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= (select position from subscriptions
+  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
+) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from subscriptions
+  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
+) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
+  where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
+) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from tasks
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from tasks
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from tasks
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $5::bigint as skip) as parent, lateral (
@@ -1390,7 +1747,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from tasks
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from tasks
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from tasks
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $5::bigint as skip) as parent, lateral (
@@ -1415,7 +1773,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from tasks
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from tasks
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select position from tasks
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
@@ -1424,7 +1783,8 @@ select total.total, total.total - $5::bigint as found, page.*, (
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from tasks
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from tasks
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
@@ -1432,7 +1792,8 @@ select total.total, total.total - $5::bigint as found, page.*, (
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
   where tenant_id = $1 and class = visible.visibility  and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from tasks
   where tenant_id = $1 and class = visible.visibility  and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $5::bigint as skip) as parent, lateral (
@@ -1452,7 +1813,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
   where tenant_id = $1 and class = visible.visibility  and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from tasks
   where tenant_id = $1 and class = visible.visibility  and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $5::bigint as skip) as parent, lateral (
@@ -1477,7 +1839,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
   where tenant_id = $1 and class = visible.visibility  and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from tasks
   where tenant_id = $1 and class = visible.visibility  and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
@@ -1486,15 +1849,55 @@ select total.total, total.total - $5::bigint as found, page.*, (
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
   where tenant_id = $1 and class = visible.visibility  and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from (select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from tasks
+  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= (select position from tasks
+  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from (select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from tasks
+  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from (select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from tasks
+  where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from (select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select (select position from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $6::bigint as skip) as parent, lateral (
@@ -1514,7 +1917,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select (select position from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $6::bigint as skip) as parent, lateral (
@@ -1539,7 +1943,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select position from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
@@ -1548,7 +1953,8 @@ select total.total, total.total - $6::bigint as found, page.*, (
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
@@ -1556,7 +1962,8 @@ select total.total, total.total - $6::bigint as found, page.*, (
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= (select (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $6::bigint as skip) as parent, lateral (
@@ -1576,7 +1983,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= (select (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $6::bigint as skip) as parent, lateral (
@@ -1601,7 +2009,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
@@ -1610,7 +2019,8 @@ select total.total, total.total - $6::bigint as found, page.*, (
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
@@ -1618,7 +2028,8 @@ select total.total, total.total - $6::bigint as found, page.*, (
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $6::bigint as skip) as parent, lateral (
@@ -1638,7 +2049,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $6::bigint as skip) as parent, lateral (
@@ -1663,7 +2075,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
@@ -1672,15 +2085,55 @@ select total.total, total.total - $6::bigint as found, page.*, (
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
+) as head from (select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and account_id = $5) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from invoices
+  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= (select position from invoices
+  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
+) as head from (select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and account_id = $5) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from invoices
+  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= 0 order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
+) as head from (select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and status_key = $4 and account_id = $5) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from invoices
+  where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= (select position from invoices
+  where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
+) as head from (select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and status_key = $4 and account_id = $5) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from invoices
+  where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= (select (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $6::bigint as skip) as parent, lateral (
@@ -1700,7 +2153,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= (select (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $6::bigint as skip) as parent, lateral (
@@ -1725,7 +2179,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
@@ -1734,7 +2189,8 @@ select total.total, total.total - $6::bigint as found, page.*, (
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
@@ -1742,7 +2198,8 @@ select total.total, total.total - $6::bigint as found, page.*, (
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $6::bigint as skip) as parent, lateral (
@@ -1762,7 +2219,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $6::bigint as skip) as parent, lateral (
@@ -1787,7 +2245,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
@@ -1796,7 +2255,8 @@ select total.total, total.total - $6::bigint as found, page.*, (
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
@@ -1804,7 +2264,8 @@ select total.total, total.total - $6::bigint as found, page.*, (
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $6::bigint as skip) as parent, lateral (
@@ -1824,7 +2285,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $6::bigint as skip) as parent, lateral (
@@ -1849,7 +2311,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
@@ -1858,7 +2321,8 @@ select total.total, total.total - $6::bigint as found, page.*, (
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
@@ -1866,7 +2330,8 @@ select total.total, total.total - $6::bigint as found, page.*, (
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $6::bigint as skip) as parent, lateral (
@@ -1886,7 +2351,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $6::bigint as skip) as parent, lateral (
@@ -1911,7 +2377,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
@@ -1920,15 +2387,93 @@ select total.total, total.total - $6::bigint as found, page.*, (
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
+) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and account_id = $5) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from subscriptions
+  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= (select position from subscriptions
+  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
+) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and account_id = $5) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from subscriptions
+  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= 0 order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
+) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and account_id = $5) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  where tenant_id = $1 and class = visible.visibility and publication_id = $4 and account_id = $5 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
+  where tenant_id = $1 and class = visible.visibility and publication_id = $4 and account_id = $5 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
+) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and account_id = $5) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  where tenant_id = $1 and class = visible.visibility and publication_id = $4 and account_id = $5 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
+) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and status_key = $4 and account_id = $5) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from subscriptions
+  where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= (select position from subscriptions
+  where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
+) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and status_key = $4 and account_id = $5) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from subscriptions
+  where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= 0 order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
+) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and status_key = $4 and account_id = $5) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  where tenant_id = $1 and class = visible.visibility and status_key = $4 and account_id = $5 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
+  where tenant_id = $1 and class = visible.visibility and status_key = $4 and account_id = $5 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
+) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and status_key = $4 and account_id = $5) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  where tenant_id = $1 and class = visible.visibility and status_key = $4 and account_id = $5 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from tasks
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from tasks
   where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and position >= (select (select position from tasks
   where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $6::bigint as skip) as parent, lateral (
@@ -1948,7 +2493,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from tasks
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from tasks
   where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and position >= (select (select position from tasks
   where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $6::bigint as skip) as parent, lateral (
@@ -1973,7 +2519,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from tasks
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from tasks
   where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and position >= (select position from tasks
   where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
@@ -1982,7 +2529,8 @@ select total.total, total.total - $6::bigint as found, page.*, (
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from tasks
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from tasks
   where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
@@ -1990,7 +2538,8 @@ select total.total, total.total - $6::bigint as found, page.*, (
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
   where tenant_id = $1 and class = visible.visibility and user_id = $4 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from tasks
   where tenant_id = $1 and class = visible.visibility and user_id = $4 and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $6::bigint as skip) as parent, lateral (
@@ -2010,7 +2559,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
   where tenant_id = $1 and class = visible.visibility and user_id = $4 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from tasks
   where tenant_id = $1 and class = visible.visibility and user_id = $4 and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $6::bigint as skip) as parent, lateral (
@@ -2035,7 +2585,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
   where tenant_id = $1 and class = visible.visibility and user_id = $4 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from tasks
   where tenant_id = $1 and class = visible.visibility and user_id = $4 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
@@ -2044,15 +2595,55 @@ select total.total, total.total - $6::bigint as found, page.*, (
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
   where tenant_id = $1 and class = visible.visibility and user_id = $4 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from (select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and user_id = $4 and account_id = $5) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from tasks
+  where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and account_id = $5 and position >= (select position from tasks
+  where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from (select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and user_id = $4 and account_id = $5) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from tasks
+  where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and account_id = $5 and position >= 0 order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from (select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and user_id = $4 and account_id = $5) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  where tenant_id = $1 and class = visible.visibility and user_id = $4 and account_id = $5 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from tasks
+  where tenant_id = $1 and class = visible.visibility and user_id = $4 and account_id = $5 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from (select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and user_id = $4 and account_id = $5) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  where tenant_id = $1 and class = visible.visibility and user_id = $4 and account_id = $5 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= (select (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $7::bigint as skip) as parent, lateral (
@@ -2072,7 +2663,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= (select (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $7::bigint as skip) as parent, lateral (
@@ -2097,7 +2689,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= 0 order by position offset $7::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
@@ -2106,15 +2699,36 @@ select total.total, total.total - $7::bigint as found, page.*, (
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= 0 order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
+) as head from (select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and status_key = $5 and account_id = $6) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from invoices
+  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= (select position from invoices
+  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= 0 order by position offset $7::bigint limit 1) order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
+) as head from (select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and status_key = $5 and account_id = $6) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from invoices
+  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= (select (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $7::bigint as skip) as parent, lateral (
@@ -2134,7 +2748,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= (select (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= block << 10 order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $7::bigint as skip) as parent, lateral (
@@ -2159,7 +2774,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= 0 order by position offset $7::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
@@ -2168,7 +2784,8 @@ select total.total, total.total - $7::bigint as found, page.*, (
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
@@ -2176,7 +2793,8 @@ select total.total, total.total - $7::bigint as found, page.*, (
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $7::bigint as skip) as parent, lateral (
@@ -2196,7 +2814,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
 from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $7::bigint as skip) as parent, lateral (
@@ -2221,7 +2840,8 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= 0 order by position limit $7::bigint + 1) as merged order by position offset $7::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
@@ -2230,534 +2850,47 @@ select total.total, total.total - $7::bigint as found, page.*, (
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
-  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-with total as (
-  select count(*) as total from contacts where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4
-),
-page_rows as (select position, body from contacts
-  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= $5::bigint + 1 order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from contacts where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4
-),
-page_rows as (select position, body from contacts
-  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= (select position from contacts
-  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
-) as head from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from contacts where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4
-),
-page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
-  where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= $5::bigint + 1 order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from contacts where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4
-),
-page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
-  where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from contacts
-  where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
-) as head from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4
-),
-page_rows as (select position, body from invoices
-  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= $5::bigint + 1 order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4
-),
-page_rows as (select position, body from invoices
-  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= (select position from invoices
-  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
-) as head from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and account_id = $5
-),
-page_rows as (select position, body from invoices
-  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= $6::bigint + 1 order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and account_id = $5
-),
-page_rows as (select position, body from invoices
-  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= (select position from invoices
-  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
-) as head from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and status_key = $5 and account_id = $6
-),
-page_rows as (select position, body from invoices
-  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= (select position from invoices
-  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= 0 order by position offset $7::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
-) as head from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and status_key = $4 and account_id = $5
-),
-page_rows as (select position, body from invoices
-  where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= (select position from invoices
-  where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
-) as head from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4
-),
-page_rows as (select position, body from subscriptions
-  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= $5::bigint + 1 order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4
-),
-page_rows as (select position, body from subscriptions
-  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= (select position from subscriptions
-  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.*, (
+select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
-) as head from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4
-),
-page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
-  where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= $5::bigint + 1 order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4
-),
-page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
-  where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
-  where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
-) as head from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and account_id = $5
-),
-page_rows as (select position, body from subscriptions
-  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= $6::bigint + 1 order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and account_id = $5
-),
-page_rows as (select position, body from subscriptions
-  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= (select position from subscriptions
-  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
-) as head from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and account_id = $5
-),
-page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
-  where tenant_id = $1 and class = visible.visibility and publication_id = $4 and account_id = $5 and position >= $6::bigint + 1 order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and account_id = $5
-),
-page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
-  where tenant_id = $1 and class = visible.visibility and publication_id = $4 and account_id = $5 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
-  where tenant_id = $1 and class = visible.visibility and publication_id = $4 and account_id = $5 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
-) as head from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and status_key = $5 and account_id = $6
-),
-page_rows as (select position, body from subscriptions
+) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and status_key = $5 and account_id = $6) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= (select position from subscriptions
-  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= 0 order by position offset $7::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
-) as head from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
+  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= 0 order by position offset $7::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-with total as (
-  select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and status_key = $5 and account_id = $6
-),
-page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
+) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and status_key = $5 and account_id = $6) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from subscriptions
+  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= 0 order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
+) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and status_key = $5 and account_id = $6) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and account_id = $6 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
-  where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and account_id = $6 and position >= 0 order by position limit $7::bigint + 1) as merged order by position offset $7::bigint limit 1) order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.*, (
+  where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and account_id = $6 and position >= 0 order by position limit $7::bigint + 1) as merged order by position offset $7::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
-) as head from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and status_key = $4 and account_id = $5
-),
-page_rows as (select position, body from subscriptions
-  where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= (select position from subscriptions
-  where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
-) as head from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and status_key = $4 and account_id = $5
-),
-page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
-  where tenant_id = $1 and class = visible.visibility and status_key = $4 and account_id = $5 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
-  where tenant_id = $1 and class = visible.visibility and status_key = $4 and account_id = $5 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
-) as head from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4
-),
-page_rows as (select position, body from tasks
-  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= (select position from tasks
-  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
-) as head from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4
-),
-page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
-  where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= $5::bigint + 1 order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4
-),
-page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
-  where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from tasks
-  where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
-) as head from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and user_id = $4 and account_id = $5
-),
-page_rows as (select position, body from tasks
-  where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and account_id = $5 and position >= (select position from tasks
-  where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
-) as head from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (
-  select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and user_id = $4 and account_id = $5
-),
-page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
-  where tenant_id = $1 and class = visible.visibility and user_id = $4 and account_id = $5 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from tasks
-  where tenant_id = $1 and class = visible.visibility and user_id = $4 and account_id = $5 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
-) as head from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62),
-page_rows as (select position, body from accounts
-  where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= $5::bigint + 1 order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62),
-page_rows as (select position, body from contacts
-  where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= $5::bigint + 1 order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62),
-page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
-  where tenant_id = $1 and class = visible.visibility  and position >= $5::bigint + 1 order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62),
-page_rows as (select position, body from invoices
-  where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= $5::bigint + 1 order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62),
-page_rows as (select position, body from invoices
-  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= $6::bigint + 1 order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62),
-page_rows as (select position, body from publications
-  where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= $5::bigint + 1 order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62),
-page_rows as (select position, body from subscriptions
-  where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= $5::bigint + 1 order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62),
-page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
-  where tenant_id = $1 and class = visible.visibility  and position >= $5::bigint + 1 order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62),
-page_rows as (select position, body from subscriptions
-  where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= $6::bigint + 1 order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62),
-page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
-  where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= $6::bigint + 1 order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with total as (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = any ($3::smallint[]) and level = 62),
-page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
-  where tenant_id = $1 and class = visible.visibility  and position >= $5::bigint + 1 order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
+) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and status_key = $5 and account_id = $6) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last
+  from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
+  where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and account_id = $6 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts gather
@@ -3083,6 +3216,9 @@ select page.*, (select nullif(count(*), 10001) from ((select position as along f
   ) as record
 ) as page ;
 
+-- records/search.ts isLike
+select version from heads where tenant_id = $1 and resource = 'contacts';
+
 -- records/search.ts newSearchTidier
 select pg_stat_get_tuples_inserted('search_texts'::regclass) + pg_stat_get_tuples_updated('search_texts'::regclass) as written,
 pg_stat_get_numscans('search_texts_by_text'::regclass) as searched;
@@ -3091,9 +3227,9 @@ pg_stat_get_numscans('search_texts_by_text'::regclass) as searched;
 select tidy_search();
 
 -- records/search.ts readSample
-select distinct on (record.position) record.body,
+select distinct on (record.position) record.body, head.version,
   (select count from tallies where tenant_id = $1 and resource = 'accounts' and facet = '' and class = 0 and level = 62) as total
-from (select last, case when last > 200000 then 2048 else 512 end as size from heads where tenant_id = $1 and resource = 'accounts') as head,
+from (select last, version, case when last > 200000 then 2048 else 512 end as size from heads where tenant_id = $1 and resource = 'accounts') as head,
   generate_series(0, head.size - 1) as number,
   lateral (
     select position, body from accounts where tenant_id = $1 and class = 0 and position > number * head.last / head.size
@@ -3102,9 +3238,9 @@ from (select last, case when last > 200000 then 2048 else 512 end as size from h
 order by record.position;
 
 -- records/search.ts readSample
-select distinct on (record.position) record.body,
+select distinct on (record.position) record.body, head.version,
   (select count from tallies where tenant_id = $1 and resource = 'contacts' and facet = '' and class = 0 and level = 62) as total
-from (select last, case when last > 200000 then 2048 else 512 end as size from heads where tenant_id = $1 and resource = 'contacts') as head,
+from (select last, version, case when last > 200000 then 2048 else 512 end as size from heads where tenant_id = $1 and resource = 'contacts') as head,
   generate_series(0, head.size - 1) as number,
   lateral (
     select position, body from contacts where tenant_id = $1 and class = 0 and position > number * head.last / head.size
@@ -3113,9 +3249,9 @@ from (select last, case when last > 200000 then 2048 else 512 end as size from h
 order by record.position;
 
 -- records/search.ts readSample
-select distinct on (record.position) record.body,
+select distinct on (record.position) record.body, head.version,
   (select count from tallies where tenant_id = $1 and resource = 'publications' and facet = '' and class = 0 and level = 62) as total
-from (select last, case when last > 200000 then 2048 else 512 end as size from heads where tenant_id = $1 and resource = 'publications') as head,
+from (select last, version, case when last > 200000 then 2048 else 512 end as size from heads where tenant_id = $1 and resource = 'publications') as head,
   generate_series(0, head.size - 1) as number,
   lateral (
     select position, body from publications where tenant_id = $1 and class = 0 and position > number * head.last / head.size
@@ -3124,190 +3260,151 @@ from (select last, case when last > 200000 then 2048 else 512 end as size from h
 order by record.position;
 
 -- records/searched-page.ts find
-with page as materialized (
-  select case when (
+select case when (
   select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10 from heads where tenant_id = $1 and resource = 'accounts' limit 1
 )
-  then $11::integer + (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
-  from search_positions('accounts', $2, $14::text[], $3::smallint[], $4, $5, $12::bigint, $13::bigint) as position) as hits) else (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
-  from search_positions('accounts', $2, $16::text[], $3::smallint[], $4, $5, 0, $15::bigint) as position) as hits) end as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
-  from (select coalesce(array_agg(position order by position), '{}') as positions
-  from search_positions('accounts', $2, $19::text[], $3::smallint[], $4, $5, $17::bigint, $18::bigint) as position) as hits
-)
-select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
-  select string_agg(record.body, ',' order by found.position)
-  from unnest(positions[:$7::integer]) as found (position), lateral (
-    select body from accounts
-    where tenant_id = $1 and class = any ($20::smallint[]) and position = found.position limit 1
-  ) as record
-) as items, (
+  then $11::bigint + (select count(*) from search_positions('accounts', $2, $14::text[], $3::smallint[], $4, $5, $12::bigint, $13::bigint)) else (select count(*) from search_positions('accounts', $2, $16::text[], $3::smallint[], $4, $5, 0, $15::bigint)) end as total, count(*) - $6::integer as found, max(position) filter (where number <= $6::integer + $7::integer) as last,
+  string_agg(body, ',' order by position) as items, (
   select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
-) as end from page;
+) as end
+from (
+  select position, number, case when number > $6::integer and number <= $6::integer + $7::integer then (
+    select body from accounts
+    where tenant_id = $1 and class = any ($17::smallint[]) and position = hits.position limit 1
+  ) end as body
+  from search_positions('accounts', $2, $20::text[], $3::smallint[], $4, $5, $18::bigint, $19::bigint) with ordinality as hits (position, number)
+) as hits;
 
 -- records/searched-page.ts find
-with page as materialized (
-  select case when (
+select case when (
   select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10 from heads where tenant_id = $1 and resource = 'accounts' limit 1
 )
-  then $11::integer + (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
-  from search_positions('accounts', $2, $14::text[], $3::smallint[], $4, $5, $12::bigint, $13::bigint) as position) as hits) else (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
-  from search_positions('accounts', $2, $16::text[], $3::smallint[], $4, $5, 0, $15::bigint) as position) as hits) end as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
-  from (select coalesce(array_agg(position order by position), '{}') as positions
-  from search_positions('accounts', $2, $19::text[], $3::smallint[], $4, $5, $17::bigint, $18::bigint) as position) as hits
-)
-select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
-  select string_agg(record.body, ',' order by found.position)
-  from unnest(positions[:$7::integer]) as found (position), lateral (
-    select body from accounts
-    where tenant_id = $1 and class = any ($20::smallint[]) and position = found.position limit 1
-  ) as record
-) as items, (
+  then $11::bigint + (select count(*) from search_positions('accounts', $2, $14::text[], $3::smallint[], $4, $5, $12::bigint, $13::bigint)) else (select count(*) from search_positions('accounts', $2, $16::text[], $3::smallint[], $4, $5, 0, $15::bigint)) end as total, count(*) - $6::integer as found, max(position) filter (where number <= $6::integer + $7::integer) as last,
+  string_agg(body, ',' order by position) as items, (
   select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as end, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
-) as head from page;
+) as head
+from (
+  select position, number, case when number > $6::integer and number <= $6::integer + $7::integer then (
+    select body from accounts
+    where tenant_id = $1 and class = any ($17::smallint[]) and position = hits.position limit 1
+  ) end as body
+  from search_positions('accounts', $2, $20::text[], $3::smallint[], $4, $5, $18::bigint, $19::bigint) with ordinality as hits (position, number)
+) as hits;
 
 -- records/searched-page.ts find
-with page as materialized (
-  select case when (
+select case when (
   select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10 from heads where tenant_id = $1 and resource = 'contacts' limit 1
 )
-  then $11::integer + (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
-  from search_positions('contacts', $2, $14::text[], $3::smallint[], $4, $5, $12::bigint, $13::bigint) as position) as hits) else (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
-  from search_positions('contacts', $2, $16::text[], $3::smallint[], $4, $5, 0, $15::bigint) as position) as hits) end as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
-  from (select coalesce(array_agg(position order by position), '{}') as positions
-  from search_positions('contacts', $2, $19::text[], $3::smallint[], $4, $5, $17::bigint, $18::bigint) as position) as hits
-)
-select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
-  select string_agg(record.body, ',' order by found.position)
-  from unnest(positions[:$7::integer]) as found (position), lateral (
-    select body from contacts
-    where tenant_id = $1 and class = any ($20::smallint[]) and position = found.position limit 1
-  ) as record
-) as items, (
+  then $11::bigint + (select count(*) from search_positions('contacts', $2, $14::text[], $3::smallint[], $4, $5, $12::bigint, $13::bigint)) else (select count(*) from search_positions('contacts', $2, $16::text[], $3::smallint[], $4, $5, 0, $15::bigint)) end as total, count(*) - $6::integer as found, max(position) filter (where number <= $6::integer + $7::integer) as last,
+  string_agg(body, ',' order by position) as items, (
   select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
-) as end from page;
+) as end
+from (
+  select position, number, case when number > $6::integer and number <= $6::integer + $7::integer then (
+    select body from contacts
+    where tenant_id = $1 and class = any ($17::smallint[]) and position = hits.position limit 1
+  ) end as body
+  from search_positions('contacts', $2, $20::text[], $3::smallint[], $4, $5, $18::bigint, $19::bigint) with ordinality as hits (position, number)
+) as hits;
 
 -- records/searched-page.ts find
-with page as materialized (
-  select case when (
+select case when (
   select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10 from heads where tenant_id = $1 and resource = 'contacts' limit 1
 )
-  then $11::integer + (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
-  from search_positions('contacts', $2, $14::text[], $3::smallint[], $4, $5, $12::bigint, $13::bigint) as position) as hits) else (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
-  from search_positions('contacts', $2, $16::text[], $3::smallint[], $4, $5, 0, $15::bigint) as position) as hits) end as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
-  from (select coalesce(array_agg(position order by position), '{}') as positions
-  from search_positions('contacts', $2, $19::text[], $3::smallint[], $4, $5, $17::bigint, $18::bigint) as position) as hits
-)
-select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
-  select string_agg(record.body, ',' order by found.position)
-  from unnest(positions[:$7::integer]) as found (position), lateral (
-    select body from contacts
-    where tenant_id = $1 and class = any ($20::smallint[]) and position = found.position limit 1
-  ) as record
-) as items, (
+  then $11::bigint + (select count(*) from search_positions('contacts', $2, $14::text[], $3::smallint[], $4, $5, $12::bigint, $13::bigint)) else (select count(*) from search_positions('contacts', $2, $16::text[], $3::smallint[], $4, $5, 0, $15::bigint)) end as total, count(*) - $6::integer as found, max(position) filter (where number <= $6::integer + $7::integer) as last,
+  string_agg(body, ',' order by position) as items, (
   select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as end, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
-) as head from page;
+) as head
+from (
+  select position, number, case when number > $6::integer and number <= $6::integer + $7::integer then (
+    select body from contacts
+    where tenant_id = $1 and class = any ($17::smallint[]) and position = hits.position limit 1
+  ) end as body
+  from search_positions('contacts', $2, $20::text[], $3::smallint[], $4, $5, $18::bigint, $19::bigint) with ordinality as hits (position, number)
+) as hits;
 
 -- records/searched-page.ts find
-with page as materialized (
-  select case when (
+select case when (
   select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10 from heads where tenant_id = $1 and resource = 'publications' limit 1
 )
-  then $11::integer + (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
-  from search_positions('publications', $2, $14::text[], $3::smallint[], $4, $5, $12::bigint, $13::bigint) as position) as hits) else (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
-  from search_positions('publications', $2, $16::text[], $3::smallint[], $4, $5, 0, $15::bigint) as position) as hits) end as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
-  from (select coalesce(array_agg(position order by position), '{}') as positions
-  from search_positions('publications', $2, $19::text[], $3::smallint[], $4, $5, $17::bigint, $18::bigint) as position) as hits
-)
-select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
-  select string_agg(record.body, ',' order by found.position)
-  from unnest(positions[:$7::integer]) as found (position), lateral (
-    select body from publications
-    where tenant_id = $1 and class = any ($20::smallint[]) and position = found.position limit 1
-  ) as record
-) as items, (
+  then $11::bigint + (select count(*) from search_positions('publications', $2, $14::text[], $3::smallint[], $4, $5, $12::bigint, $13::bigint)) else (select count(*) from search_positions('publications', $2, $16::text[], $3::smallint[], $4, $5, 0, $15::bigint)) end as total, count(*) - $6::integer as found, max(position) filter (where number <= $6::integer + $7::integer) as last,
+  string_agg(body, ',' order by position) as items, (
   select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
-) as end from page;
+) as end
+from (
+  select position, number, case when number > $6::integer and number <= $6::integer + $7::integer then (
+    select body from publications
+    where tenant_id = $1 and class = any ($17::smallint[]) and position = hits.position limit 1
+  ) end as body
+  from search_positions('publications', $2, $20::text[], $3::smallint[], $4, $5, $18::bigint, $19::bigint) with ordinality as hits (position, number)
+) as hits;
 
 -- records/searched-page.ts find
-with page as materialized (
-  select case when (
+select case when (
   select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10 from heads where tenant_id = $1 and resource = 'publications' limit 1
 )
-  then $11::integer + (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
-  from search_positions('publications', $2, $14::text[], $3::smallint[], $4, $5, $12::bigint, $13::bigint) as position) as hits) else (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
-  from search_positions('publications', $2, $16::text[], $3::smallint[], $4, $5, 0, $15::bigint) as position) as hits) end as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
-  from (select coalesce(array_agg(position order by position), '{}') as positions
-  from search_positions('publications', $2, $19::text[], $3::smallint[], $4, $5, $17::bigint, $18::bigint) as position) as hits
-)
-select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
-  select string_agg(record.body, ',' order by found.position)
-  from unnest(positions[:$7::integer]) as found (position), lateral (
-    select body from publications
-    where tenant_id = $1 and class = any ($20::smallint[]) and position = found.position limit 1
-  ) as record
-) as items, (
+  then $11::bigint + (select count(*) from search_positions('publications', $2, $14::text[], $3::smallint[], $4, $5, $12::bigint, $13::bigint)) else (select count(*) from search_positions('publications', $2, $16::text[], $3::smallint[], $4, $5, 0, $15::bigint)) end as total, count(*) - $6::integer as found, max(position) filter (where number <= $6::integer + $7::integer) as last,
+  string_agg(body, ',' order by position) as items, (
   select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
 ) as end, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
-) as head from page;
+) as head
+from (
+  select position, number, case when number > $6::integer and number <= $6::integer + $7::integer then (
+    select body from publications
+    where tenant_id = $1 and class = any ($17::smallint[]) and position = hits.position limit 1
+  ) end as body
+  from search_positions('publications', $2, $20::text[], $3::smallint[], $4, $5, $18::bigint, $19::bigint) with ordinality as hits (position, number)
+) as hits;
 
 -- records/searched-page.ts find
-with page as materialized (
-  select nullif(cardinality(positions), $8::bigint) as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
-  from (select coalesce(array_agg(position order by position), '{}') as positions
-  from search_positions('accounts', $2, $11::text[], $3::smallint[], $4, $5, $9::bigint, $10::bigint) as position) as hits
-)
-select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
-  select string_agg(record.body, ',' order by found.position)
-  from unnest(positions[:$7::integer]) as found (position), lateral (
-    select body from accounts
-    where tenant_id = $1 and class = any ($12::smallint[]) and position = found.position limit 1
-  ) as record
-) as items, (
+select nullif(count(*), $8::bigint) as total, count(*) - $6::integer as found, max(position) filter (where number <= $6::integer + $7::integer) as last,
+  string_agg(body, ',' order by position) as items, (
   select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as end, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
-) as head from page;
+) as head
+from (
+  select position, number, case when number > $6::integer and number <= $6::integer + $7::integer then (
+    select body from accounts
+    where tenant_id = $1 and class = any ($9::smallint[]) and position = hits.position limit 1
+  ) end as body
+  from search_positions('accounts', $2, $12::text[], $3::smallint[], $4, $5, $10::bigint, $11::bigint) with ordinality as hits (position, number)
+) as hits;
 
 -- records/searched-page.ts find
-with page as materialized (
-  select nullif(cardinality(positions), $8::bigint) as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
-  from (select coalesce(array_agg(position order by position), '{}') as positions
-  from search_positions('contacts', $2, $11::text[], $3::smallint[], $4, $5, $9::bigint, $10::bigint) as position) as hits
-)
-select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
-  select string_agg(record.body, ',' order by found.position)
-  from unnest(positions[:$7::integer]) as found (position), lateral (
-    select body from contacts
-    where tenant_id = $1 and class = any ($12::smallint[]) and position = found.position limit 1
-  ) as record
-) as items, (
+select nullif(count(*), $8::bigint) as total, count(*) - $6::integer as found, max(position) filter (where number <= $6::integer + $7::integer) as last,
+  string_agg(body, ',' order by position) as items, (
   select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as end, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
-) as head from page;
+) as head
+from (
+  select position, number, case when number > $6::integer and number <= $6::integer + $7::integer then (
+    select body from contacts
+    where tenant_id = $1 and class = any ($9::smallint[]) and position = hits.position limit 1
+  ) end as body
+  from search_positions('contacts', $2, $12::text[], $3::smallint[], $4, $5, $10::bigint, $11::bigint) with ordinality as hits (position, number)
+) as hits;
 
 -- records/searched-page.ts find
-with page as materialized (
-  select nullif(cardinality(positions), $8::bigint) as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
-  from (select coalesce(array_agg(position order by position), '{}') as positions
-  from search_positions('publications', $2, $11::text[], $3::smallint[], $4, $5, $9::bigint, $10::bigint) as position) as hits
-)
-select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
-  select string_agg(record.body, ',' order by found.position)
-  from unnest(positions[:$7::integer]) as found (position), lateral (
-    select body from publications
-    where tenant_id = $1 and class = any ($12::smallint[]) and position = found.position limit 1
-  ) as record
-) as items, (
+select nullif(count(*), $8::bigint) as total, count(*) - $6::integer as found, max(position) filter (where number <= $6::integer + $7::integer) as last,
+  string_agg(body, ',' order by position) as items, (
   select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
 ) as end, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
-) as head from page;
+) as head
+from (
+  select position, number, case when number > $6::integer and number <= $6::integer + $7::integer then (
+    select body from publications
+    where tenant_id = $1 and class = any ($9::smallint[]) and position = hits.position limit 1
+  ) end as body
+  from search_positions('publications', $2, $12::text[], $3::smallint[], $4, $5, $10::bigint, $11::bigint) with ordinality as hits (position, number)
+) as hits;
 
 -- records/today.ts readToday
 select time_zone as "timeZone" from tenants where id = $1;
@@ -5489,7 +5586,7 @@ returning 1;
 
 -- webhooks/endpoints/queries.ts disableEndpoint
 update webhook_endpoints set disabled_at = now(), disabled_because = $3
-where tenant_id = $1 and id = $2 and disabled_at is null returning 1;
+where tenant_id = $1 and id = $2 and disabled_at is null returning id, url;
 
 -- webhooks/endpoints/queries.ts enableEndpoint
 update webhook_endpoints
@@ -5537,6 +5634,9 @@ select count(*) from (
 ) as counted) as failed
 from webhook_endpoints as endpoint where tenant_id = $1 order by created_at desc, id desc;
 
+-- webhooks/endpoints/queries.ts lockCreation
+select pg_advisory_xact_lock(hashtextextended('masthead webhook endpoints ' || $1::text, 0));
+
 -- webhooks/endpoints/queries.ts lockEndpoint
 select 1 from webhook_endpoints where tenant_id = $1 and id = $2 for no key update;
 
@@ -5544,7 +5644,7 @@ select 1 from webhook_endpoints where tenant_id = $1 and id = $2 for no key upda
 delete from webhook_deliveries where tenant_id = $1 and endpoint_id = $2;
 
 -- webhooks/endpoints/queries.ts removeEndpoint
-delete from webhook_endpoints where tenant_id = $1 and id = $2;
+delete from webhook_endpoints where tenant_id = $1 and id = $2 returning 1;
 
 -- webhooks/endpoints/queries.ts removeEndpoint
 select 1 from webhook_endpoints where tenant_id = $1 and id = $2 for update;

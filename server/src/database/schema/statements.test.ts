@@ -396,6 +396,12 @@ test('the audit log is chained, verified and exported, a contact erased, and can
   await noteSource(database.query, 'elsewhere')
 })
 
+test('a list is searched again after a minute', async (context) => {
+  const now = performance.now.bind(performance)
+  context.mock.method(performance, 'now', () => now() + 61_000)
+  await call('GET', `/contacts?search=${word}`)
+})
+
 test('statements.sql shows every statement that the service sends', async (context) => {
   const text = statementsText(recorded)
   const path = fileURLToPath(new URL('./statements.sql', import.meta.url))

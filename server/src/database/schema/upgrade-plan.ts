@@ -4,11 +4,12 @@ import { type Migration, readMigration } from './migration-files.ts'
 import { isOlder } from './program-version.ts'
 import { describeNodes, findRunningNodes, type RunningNodes } from './running-nodes.ts'
 import { newest, refusalOf, type SchemaState, schemaState } from './schema-state.ts'
+import { conditionToRenew, renewalIndex } from './search-texts.ts'
 
 /** What takes the longer the larger the table is: while an index is built writes wait, while a table is rewritten everybody does. */
-export type LongWork = { table: string; work: 'builds an index of' | 'rewrites' | 'changes rows of'; rows: number }
+type LongWork = { table: string; work: 'builds an index of' | 'rewrites' | 'changes rows of'; rows: number }
 
-export type PlannedMigration = Pick<Migration, 'name' | 'purpose' | 'admits'> & { longWork: LongWork[] }
+type PlannedMigration = Pick<Migration, 'name' | 'purpose' | 'admits'> & { longWork: LongWork[] }
 
 /** What stands against the upgrade, and what to do about it. */
 export type Obstacle = { found: string; todo: string }
@@ -103,16 +104,11 @@ const estimateRows = async (query: Query, table: string): Promise<number> => {
   return Math.round(found?.rows ?? 0)
 }
 
-const index = 'search_texts_to_renew'
-
 /** An index lists those that are to be done again. A migration that makes it anew has all of them looked at. */
 const countSearchTexts = async (query: Query, files: readonly Migration[]): Promise<number> => {
-  if (files.some(({ sql }) => sql.includes(index))) return estimateRows(query, 'search_texts')
-  const [found] = await query<{ condition: string }>({
-    text: 'select pg_get_expr(indpred, indrelid) as condition from pg_index where indexrelid = to_regclass($1)',
-    values: [index],
-  })
-  if (!found) return 0
-  const text = `select count(*)::float8 as count from search_texts where ${found.condition}`
+  if (files.some(({ sql }) => sql.includes(renewalIndex))) return estimateRows(query, 'search_texts')
+  const condition = await conditionToRenew(query)
+  if (condition === null) return 0
+  const text = `select count(*)::float8 as count from search_texts where ${condition}`
   return (await query<{ count: number }>({ text }))[0]?.count ?? 0
 }

@@ -1,19 +1,17 @@
 import type pg from 'pg'
-import { type Query, unpreparedOn } from '../connections/connection.ts'
+import { inTransaction, type Query, unpreparedOn } from '../connections/connection.ts'
 import { findTenantTables } from '../schema/tenant-tables.ts'
 import { defineFunctions, findSharding, missingReferences } from './sharding.ts'
 
 /** The tables of people are read before the tenant of a call is known: the coordinator has them all. */
-export const keptTogether: readonly string[] = [
-  ...['users', 'memberships', 'access_tokens', 'applications', 'consents', 'invitations'],
-]
+const keptTogether = ['users', 'memberships', 'access_tokens', 'applications', 'consents', 'invitations']
 
 /** The table that all others are placed like, whichever run distributes them. */
 const anchor = 'heads'
 
-export type Distribution = { distributed: string[]; shards: number; workers: number }
+type Distribution = { distributed: string[]; shards: number; workers: number }
 
-export type DistributeOptions = {
+type DistributeOptions = {
   /** The role that serves; null where it is the one that asks. */
   role: string | null
   shards: number
@@ -95,8 +93,7 @@ const findObstacles = async (query: Query): Promise<string[]> => {
       ) as prepared
       from pg_dist_node as node where noderole = 'primary' and isactive`,
   })
-  if (!workers.some(({ nodeport, nodename }) => nodename && nodeport))
-    obstacles.push("it has no worker: add one with `select citus_add_node('<worker>', 5432)`")
+  if (workers.length === 0) obstacles.push("it has no worker: add one with `select citus_add_node('<worker>', 5432)`")
   for (const { nodename, nodeport, prepared } of workers) {
     if (prepared === null) obstacles.push(`the server ${nodename}:${nodeport} does not answer`)
     else if (prepared === '0')
@@ -160,15 +157,4 @@ const distributeFunctions = (query: Query): Promise<unknown> =>
 const letServe = async (query: Query, role: string | null): Promise<void> => {
   if (role !== null) await query({ text: `alter role ${role} login` })
   await query({ text: `alter role ${role ?? 'current_user'} set citus.allow_nested_distributed_execution = on` })
-}
-
-const inTransaction = async (client: pg.Client, work: (query: Query) => Promise<void>): Promise<void> => {
-  await client.query('begin')
-  try {
-    await work(unpreparedOn(client))
-    await client.query('commit')
-  } catch (error) {
-    await client.query('rollback')
-    throw error
-  }
 }

@@ -5,7 +5,7 @@ import { findSharding, interruptedRemedy } from './sharding.ts'
 /** All tables of tenants are distributed alike, so one stands for all. */
 const table = 'heads'
 
-export type ShardServer = { server: string; tenants: number; shards: number; megabytes: number }
+type ShardServer = { server: string; tenants: number; shards: number; megabytes: number }
 
 export const requireShards = async (query: Query): Promise<void> => {
   const sharding = await findSharding(query)
@@ -37,7 +37,7 @@ const serverOf = (tenant: string): string => `(
   select nodename || ':' || nodeport from citus_shards
   where shardid = get_shard_id_for_distribution_column('${table}', ${tenant}) limit 1)`
 
-export type TenantPlacement = { server: string; isAlone: boolean; megabytes: number }
+type TenantPlacement = { server: string; isAlone: boolean; megabytes: number }
 
 /** Where a tenant is, and whether its shards hold nobody else. */
 export const placementOf = async (query: Query, tenantId: string): Promise<TenantPlacement> => {

@@ -1,7 +1,7 @@
-import { once } from 'node:events'
 import type { FileResponse } from '../../operation-call.ts'
 import { isCurrent } from '../responses/conditional.ts'
 import { openToAllOrigins } from '../responses/cross-origin.ts'
+import { sendPart } from '../responses/send.ts'
 import type { Exchange } from './exchange.ts'
 
 /** RFC 9110 §14: a whole file, or the one part that is asked for. It is sent as it is read, and no faster than it is taken. */
@@ -24,7 +24,10 @@ export const sendFile = async (exchange: Exchange, file: FileResponse): Promise<
     'content-type': file.mediaType,
     'content-length': to - from,
   })
-  if (request.method === 'GET') await sendBytes(exchange, file, from, to)
+  if (request.method === 'GET') {
+    // A caller that takes nothing for a while is cut off by the server.
+    for await (const part of file.read(from, to)) if (!(await sendPart(response, part))) return
+  }
   response.end()
 }
 
@@ -37,24 +40,6 @@ const headersOf = ({ api, charge, requestId }: Exchange, { name, etag }: FileRes
   etag,
   'x-request-id': requestId,
 })
-
-const sendBytes = async ({ response }: Exchange, file: FileResponse, from: number, to: number): Promise<void> => {
-  const left = new AbortController()
-  const leave = () => left.abort()
-  response.once('close', leave)
-  try {
-    for await (const bytes of file.read(from, to)) {
-      if (response.destroyed) return
-      // A caller that takes nothing for a while is cut off by the server.
-      if (!response.write(bytes)) await once(response, 'drain', { signal: left.signal })
-    }
-  } catch (error) {
-    // The caller who has left needs no reason.
-    if (!left.signal.aborted) throw error
-  } finally {
-    response.off('close', leave)
-  }
-}
 
 type Range = { from: number; to: number }
 

@@ -28,7 +28,7 @@ export const encoding: Step = (exchange) => {
 export const send: Step = ({ response, encoded, currentTag, isFromCache, charge, requestId }) => {
   // Nothing had to be read or sent.
   if (currentTag !== null && isFromCache) charge?.refund()
-  const own = { requestId, rate: charge?.headers() ?? {} }
+  const own = { 'x-request-id': requestId, ...charge?.headers() }
   if (currentTag === null) sendResponse(response, found(encoded), own)
   else sendNotModified(response, found(encoded), currentTag, own)
 }

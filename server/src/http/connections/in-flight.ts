@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { Problem } from '../../problem.ts'
+import { type Problem, unavailable } from '../../problem.ts'
 
 /** Told when its response was sent, or nobody is left to hear it. */
 type Ending = { ended: () => void }
@@ -65,6 +65,4 @@ export class InFlight {
 }
 
 export const stopping = (): Problem =>
-  new Problem('unavailable', 'This server is being stopped: send the request again, on a new connection.', {
-    headers: { 'retry-after': '1' },
-  })
+  unavailable('This server is being stopped: send the request again, on a new connection.')

@@ -26,7 +26,7 @@ export const newServer = (timeoutMilliseconds = defaultTimeoutMilliseconds): Ser
   return server
 }
 
-export type Where = {
+type Where = {
   host: string
   port: number /** the system spreads callers over all that listen so */
   reusePort: boolean

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { HandlerResult } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
@@ -6,6 +5,7 @@ import type { Event } from '../../records/changes.ts'
 import type { Place } from '../api/callers/rate-limit.ts'
 import { type Exchange, found } from '../api/exchange.ts'
 import { openToAllOrigins } from '../responses/cross-origin.ts'
+import { sendPart } from '../responses/send.ts'
 import { follow } from './follow.ts'
 import { Watch } from './watch.ts'
 
@@ -87,23 +87,9 @@ class Seat {
   /** False when the reader has left, or was too slow and is dropped. */
   async send(text: Buffer): Promise<boolean> {
     this.#sentAt = performance.now()
-    // Nothing is told of a response that has closed already, neither that it drains nor that it closes.
-    if (this.#response.destroyed) return false
-    this.#keepInTime()
-    if (this.#response.write(text)) return true
+    if (!this.#response.destroyed) this.#keepInTime()
     const tooLong = setTimeout(() => this.#response.destroy(), slowMilliseconds)
-    const closed = new AbortController()
-    const leave = () => closed.abort()
-    this.#response.once('close', leave)
-    try {
-      await once(this.#response, 'drain', { signal: closed.signal })
-      return true
-    } catch {
-      return false
-    } finally {
-      clearTimeout(tooLong)
-      this.#response.off('close', leave)
-    }
+    return sendPart(this.#response, text).finally(() => clearTimeout(tooLong))
   }
 
   look(): void {

@@ -1,4 +1,4 @@
-import { Problem } from '../../problem.ts'
+import { Problem, unavailable } from '../../problem.ts'
 import type { Followed, Place } from '../api/callers/rate-limit.ts'
 import { type Exchange, found } from '../api/exchange.ts'
 
@@ -10,9 +10,7 @@ export const follow = async (exchange: Exchange, kind: Followed): Promise<Place>
   const { limiter, followers } = exchange.api
   const principal = found(exchange.principal)
   if (!followers.hasRoomFor(principal.tenantId))
-    throw new Problem('unavailable', 'Too many follow this server: try again, on a new connection.', {
-      headers: { 'retry-after': '1' },
-    })
+    throw unavailable('Too many follow this server: try again, on a new connection.')
   const place = limiter ? await limiter.follow(principal, kind) : free
   if (place.refused !== null) {
     exchange.refusedBy = kind

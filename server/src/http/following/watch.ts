@@ -5,7 +5,7 @@ import { type Exchange, found } from '../api/exchange.ts'
 import type { Follower } from './followers.ts'
 
 /** Why a call need not wait any longer: news may be there, its time is over, the caller has left, or this server is being stopped. */
-export type Outcome = 'moved' | 'over' | 'left' | 'stopping'
+type Outcome = 'moved' | 'over' | 'left' | 'stopping'
 
 /** Watches the versions of a call's tenant, and whether its token still opens it. */
 export class Watch implements Follower {

@@ -10,10 +10,8 @@ const ofEncoding = /\.(?:zstd|br|gzip)"$/
 export type Tags = readonly string[] | '*' | null
 
 /** RFC 9110 §13.1.2: `If-None-Match` compares weakly. */
-export const isCurrent = (ifNoneMatch: Tags, tag: string | undefined): boolean =>
-  tag !== undefined &&
-  ifNoneMatch !== null &&
-  (ifNoneMatch === '*' || ifNoneMatch.some((one) => one === tag || one === `W/${tag}`))
+export const isCurrent = (ifNoneMatch: Tags, tag: string): boolean =>
+  ifNoneMatch !== null && (ifNoneMatch === '*' || ifNoneMatch.some((one) => one === tag || one === `W/${tag}`))
 
 /** RFC 9110 §13.1.1: `If-Match` compares strongly, so a weak tag never matches. */
 export const requireMatch = (ifMatch: Tags, body: string): void => {

@@ -4,7 +4,7 @@ import type { FastifyBaseLogger, FastifyReply } from 'fastify'
 import { isUnavailable } from '../../database/connections/unavailable.ts'
 import { Busy } from '../../database/fair-queue.ts'
 import type { PlainResponse } from '../../database/idempotency-records.ts'
-import { invalidProperty, Problem } from '../../problem.ts'
+import { conflictOf, invalidProperty, Problem, unavailable } from '../../problem.ts'
 import { Refusal } from '../../refusal.ts'
 
 export const urlTooLong = (): Problem =>
@@ -40,10 +40,7 @@ const ofFramework: Record<string, () => Problem> = {
     new Problem('malformed_request', 'The body does not have the length that `Content-Length` says.'),
 }
 
-/** A server that restarts or gives its place to another is back within seconds. */
-export const retryAfterSeconds = '1'
-
-export type FailedRequest = { raw: IncomingMessage; id: string; log: FastifyBaseLogger }
+type FailedRequest = { raw: IncomingMessage; id: string; log: FastifyBaseLogger }
 
 /** Every failure becomes a problem; what the caller did not cause is logged and never shown. */
 export const asProblem = (error: unknown, request: FailedRequest): Problem => {
@@ -54,15 +51,12 @@ export const asProblem = (error: unknown, request: FailedRequest): Problem => {
   if (request.raw.destroyed && !request.raw.complete)
     return new Problem('malformed_request', 'The request was not sent to its end.')
   if (code === foreignKeyViolation) return referredToNothing(error)
-  if (error instanceof Refusal) return new Problem('conflict', `${error.message}.`)
+  if (error instanceof Refusal) return conflictOf(error)
   // Nothing is wrong here, and whoever sends too much must not fill the log.
-  if (error instanceof Busy)
-    return new Problem('unavailable', 'Too many calls wait already.', { headers: { 'retry-after': '1' } })
+  if (error instanceof Busy) return unavailable('Too many calls wait already.')
   if (isUnavailable(error)) {
     request.log.warn({ reqId: request.id, err: error }, 'the database did not answer')
-    return new Problem('unavailable', 'The service cannot reach its data right now.', {
-      headers: { 'retry-after': retryAfterSeconds },
-    })
+    return unavailable('The service cannot reach its data right now.')
   }
   request.log.error({ reqId: request.id, err: error }, 'a request failed')
   return new Problem('internal_error', 'Something went wrong on our side. The `requestId` finds it in the log.')

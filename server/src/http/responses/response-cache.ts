@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { type EncodedResponse, type Encoding, encode } from './encoding.ts'
 
 /** What was read, the version of the tenant's records before that, and where the next page begins, which only its headers say. */
-export type ReadUnder = { tenantId: string; url: string; version: string; next: number | string | null }
+type ReadUnder = { tenantId: string; url: string; version: string; next: number | string | null }
 
 /** A response in memory, in the encodings in which it was asked for so far; always also as it is. */
 export type CachedResponse = ReadUnder & {

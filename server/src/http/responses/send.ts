@@ -1,15 +1,16 @@
+import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { EncodedResponse } from './encoding.ts'
 
 /** What belongs to each request: its id, and what is left of its rate. */
-export type OwnHeaders = { requestId: string; rate: Record<string, string> }
+type OwnHeaders = Record<string, string>
 
 export const sendResponse = (
   response: ServerResponse,
   { status, headers, body }: EncodedResponse,
-  { requestId, rate }: OwnHeaders,
+  own: OwnHeaders,
 ): void => {
-  response.writeHead(status, { ...headers, 'x-request-id': requestId, ...rate })
+  response.writeHead(status, { ...headers, ...own })
   // As a text it goes out in one piece with the head, each byte a character.
   if (body.length < mostInOnePiece) response.end(body.toString('latin1'), 'latin1')
   else response.end(body)
@@ -22,9 +23,21 @@ export const sendNotModified = (
   response: ServerResponse,
   { headers }: EncodedResponse,
   etag: string,
-  { requestId, rate }: OwnHeaders,
+  own: OwnHeaders,
 ): void => {
-  const { 'content-type': _type, 'content-length': _length, etag: _etag, ...others } = headers
-  response.writeHead(304, { ...others, 'x-request-id': requestId, etag, ...rate })
+  const { 'content-type': _type, 'content-length': _length, ...others } = headers
+  response.writeHead(304, { ...others, etag, ...own })
   response.end()
+}
+
+/** Sends a part of a body, and waits until there is room for the next; false when the caller has left. */
+export const sendPart = async (response: ServerResponse, part: Buffer): Promise<boolean> => {
+  // Nothing is told of a response that has closed already, neither that it drains nor that it closes.
+  if (response.destroyed) return false
+  if (response.write(part)) return true
+  const over = new AbortController()
+  const told = ['drain', 'close'].map((event) => once(response, event, { signal: over.signal }))
+  await Promise.race(told).catch(() => {})
+  over.abort()
+  return !response.destroyed
 }

@@ -40,7 +40,7 @@ export const handlers: Handlers<ManagementResources['applications']> = {
 const rethrow = (error: unknown): never => {
   if (!(error instanceof Refusal)) throw error
   const property = error.message.includes('redirect URI') ? 'redirectUris' : 'name'
-  throw invalidProperty(property, 'not_accepted', `${error.message}.`)
+  throw invalidProperty(property, 'not_accepted', error.sentence)
 }
 
 const bodyOf = ({ tenantId: _tenant, ...application }: Application, consents = 0) => ({ ...application, consents })

@@ -5,27 +5,26 @@ import {
   type ListedName,
   type ManagementResources,
   readScopeOf,
-  type Scope,
 } from '@masthead/contract'
 import { changesOfRecord, type RecordChange } from '../../audit/queries.ts'
 import { requireRole } from '../../identity/principal.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { readRecord } from '../../records/identifiers.ts'
 import type { Fields } from '../../records/stored-record.ts'
-import { json, notFound } from '../responses.ts'
+import { json, notFound, pageOf } from '../responses.ts'
 
 const pageSize = 20
 
 export const handlers: Handlers<ManagementResources['history']> = {
   GetHistory: async ({ tenant, principal, params: { resource, recordId }, query: { before } }) => {
     if (!isListed(resource)) throw notFound('kind of record')
-    requireRole(principal, readScopeOf(resource) as Scope) // the contract lists it as a plain text
+    requireRole(principal, readScopeOf(resource))
     // A record that was erased is not found, so nothing is told of it.
     const record = await readRecord(tenant, resource, recordId)
     const { id }: { id: string } = JSON.parse(String(record.body))
-    const found = await changesOfRecord(tenant.read, { resource, recordId: id, before, most: pageSize + 1 })
-    const items = found.slice(0, pageSize).map((entry) => changeOf(resource, entry))
-    return json({ items, next: found.length > pageSize ? (items.at(-1)?.number ?? null) : null })
+    const asked = { resource, recordId: id, before, most: pageSize + 1 }
+    const page = pageOf(await changesOfRecord(tenant.read, asked), pageSize)
+    return json({ ...page, items: page.items.map((entry) => changeOf(resource, entry)) })
   },
 }
 

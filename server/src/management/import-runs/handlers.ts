@@ -1,4 +1,5 @@
 import { importPart, type ManagementResources } from '@masthead/contract'
+import type { TenantQuery } from '../../database/tenant-query.ts'
 import type { Call, Handlers } from '../../operation-call.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
 import { cancelHere } from '../../transfer/background-job.ts'
@@ -10,13 +11,12 @@ import {
   changeRun,
   createRun,
   findRun,
-  type ImportRun,
   mayAnnounce,
   readRejectedRows,
   takeRun,
 } from '../../transfer/import/runs.ts'
 import { beginRun } from '../background-runs.ts'
-import { json, notFound } from '../responses.ts'
+import { found, json, notFound } from '../responses.ts'
 
 type Operations = ManagementResources['importRuns']['operations']
 
@@ -33,20 +33,20 @@ export const handlers: Handlers<ManagementResources['importRuns']> = {
 
   AddImportPart: ({ tenant, params: { runId }, body: { number, content } }) =>
     tenant.transaction(async (query) => {
-      const run = found(await findRun(query, runId))
+      const run = await runOf(query, runId)
       if (!/^[A-Za-z0-9+/]*={0,2}$/.test(content) || content.length % 4 !== 0)
         throw invalidProperty('content', 'format', `Send up to ${importPart.bytes} bytes in base64.`)
       if (!(await addPart(query, run.id, number, Buffer.from(content, 'base64'))))
         throw new Problem('conflict', 'This file is being read already: announce another one.')
-      return json(found(await findRun(query, run.id)))
+      return json(await runOf(query, run.id))
     }),
 
   UpdateImportRun: ({ tenant, params: { runId }, body: { resource, options } }) =>
     tenant.transaction(async (query) => {
-      const run = found(await findRun(query, runId))
+      const run = await runOf(query, runId)
       if (!(await changeRun(query, run.id, { resource, options })))
         throw new Problem('conflict', 'This file is being read, or has been imported.')
-      return json(found(await findRun(query, run.id)))
+      return json(await runOf(query, run.id))
     }),
 
   InspectImport: (call) => begin(call, 'inspect'),
@@ -57,20 +57,19 @@ export const handlers: Handlers<ManagementResources['importRuns']> = {
 
   CancelImport: async ({ tenant, params: { runId } }) => {
     const run = await tenant.transaction(async (query) => {
-      const { id } = found(await findRun(query, runId))
+      const { id } = await runOf(query, runId)
       if (!(await cancelRun(query, id))) throw new Problem('conflict', 'Nothing is running that could be cancelled.')
-      return found(await findRun(query, id))
+      return runOf(query, id)
     })
     cancelHere(run.id)
     return json(run)
   },
 
-  GetImportRun: async ({ tenant, params: { runId } }) => json(found(await findRun(tenant.read, runId))),
+  GetImportRun: async ({ tenant, params: { runId } }) => json(await runOf(tenant.read, runId)),
 
   GetRejectedRows: async ({ tenant, params: { runId } }) => {
-    const { id } = found(await findRun(tenant.read, runId))
-    const rows = await readRejectedRows(tenant.read, id)
-    if (rows === null) throw notFound('file of refused rows')
+    const { id } = await runOf(tenant.read, runId)
+    const rows = found('file of refused rows', await readRejectedRows(tenant.read, id))
     return json({ fileName: rows.name, content: rows.file.toString('base64') })
   },
 }
@@ -79,7 +78,7 @@ const begin = async (
   { tenant, writer, onError, params: { runId } }: Call<Operations['InspectImport' | 'CheckImport' | 'StartImport']>,
   work: RunWork['work'],
 ) => {
-  const { kind, bytes } = found(await findRun(tenant.read, runId))
+  const { kind, bytes } = await runOf(tenant.read, runId)
   if (kind === 'undo') throw notFound('import run')
   if (bytes === 0) throw new Problem('conflict', 'Nothing of the file has arrived yet.')
   return beginRun(tenant, async (release) => {
@@ -90,7 +89,4 @@ const begin = async (
   })
 }
 
-const found = (run: ImportRun | null): ImportRun => {
-  if (!run) throw notFound('import run')
-  return run
-}
+const runOf = async (query: TenantQuery, id: string) => found('import run', await findRun(query, id))

@@ -13,7 +13,7 @@ import { emailKey, findUser, isEmail } from '../../identity/users.ts'
 import { invitationMail } from '../../mail/invitation-mail.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
-import { json, notFound, requireMember, signedInElsewhere, userOf } from '../responses.ts'
+import { found, json, requireMember, signedInElsewhere, userOf } from '../responses.ts'
 
 export const handlers: Handlers<ManagementResources['invitations']> = {
   GetInvitations: async ({ tenant }) =>
@@ -47,7 +47,6 @@ export const handlers: Handlers<ManagementResources['invitations']> = {
   WithdrawInvitation: ({ tenant: { tenantId, transaction }, writer, params: { invitationId } }) =>
     transaction(async ({ withoutTenant: query }) => {
       const withdrawn = await withdrawInvitation(query, writer.author, tenantId, invitationId)
-      if (!withdrawn) throw notFound('invitation')
-      return json(withdrawn)
+      return json(found('invitation', withdrawn))
     }),
 }

@@ -3,11 +3,11 @@ import type { Query } from '../../database/connections/connection.ts'
 import { signOutOfConsole } from '../../identity/consents.ts'
 import { findCredentials } from '../../identity/credentials.ts'
 import { findAdmins, findMemberships } from '../../identity/members.ts'
-import { signIn } from '../../identity/sign-in.ts'
+import { inMinutes, signIn } from '../../identity/sign-in.ts'
 import { findUser, hashPasswordOf, lockAddress, setPassword } from '../../identity/users.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
-import { json, notFound, signedInElsewhere, userOf } from '../responses.ts'
+import { found, json, notFound, signedInElsewhere, userOf } from '../responses.ts'
 
 export const handlers: Handlers<ManagementResources['me']> = {
   GetMe: async ({ tenant: { read }, principal }) => {
@@ -34,8 +34,7 @@ export const handlers: Handlers<ManagementResources['me']> = {
 
   ChangePassword: async ({ tenant, principal, writer, issuer, body: { currentPassword, newPassword, keepTokens } }) => {
     if (issuer === null) throw signedInElsewhere()
-    const user = await findUser(tenant.read.withoutTenant, userOf(principal))
-    if (!user) throw notFound('user')
+    const user = found('user', await findUser(tenant.read.withoutTenant, userOf(principal)))
     if (newPassword === currentPassword)
       throw invalidProperty('newPassword', 'unchanged', 'This is the password that you have.')
     const { address, requestId } = writer.author
@@ -57,6 +56,6 @@ export const handlers: Handlers<ManagementResources['me']> = {
 }
 
 const tooManyPasswords = (seconds: number): Problem =>
-  new Problem('too_many_requests', `Too many wrong passwords: try again in ${Math.ceil(seconds / 60)} minutes.`, {
+  new Problem('too_many_requests', `Too many wrong passwords: try again ${inMinutes(seconds)}.`, {
     headers: { 'retry-after': String(seconds) },
   })

@@ -12,7 +12,7 @@ import {
 import { lockAddress } from '../../identity/users.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
-import { json, notFound } from '../responses.ts'
+import { found, json } from '../responses.ts'
 
 export const handlers: Handlers<ManagementResources['members']> = {
   GetMembers: async ({ tenant }) => {
@@ -41,13 +41,10 @@ export const handlers: Handlers<ManagementResources['members']> = {
 }
 
 const find = async (query: Query, tenantId: string, userId: string): Promise<Member> => {
-  const member = await findMemberById(query, tenantId, userId)
-  if (!member) throw notFound('member')
+  const { email } = found('member', await findMemberById(query, tenantId, userId))
   // A proof of the address takes this lock too, before it locks memberships, and may have taken this one over.
-  await lockAddress(query, member.email)
-  const locked = await findMemberById(query, tenantId, userId)
-  if (!locked) throw notFound('member')
-  return locked
+  await lockAddress(query, email)
+  return found('member', await findMemberById(query, tenantId, userId))
 }
 
 const refuseLastAdmin = async (query: Query, tenantId: string, { id }: Member): Promise<void> => {

@@ -63,7 +63,7 @@ export const renewalsByMonth = (query: TenantQuery, today: string): Promise<{ mo
     values: [today],
   })
 
-export type Receivables = { age: string; count: number; totalDue: string }
+type Receivables = { age: string; count: number; totalDue: string }
 
 export const receivablesByAge = (query: TenantQuery, today: string): Promise<Receivables[]> =>
   query<Receivables>({

@@ -3,7 +3,7 @@ import type { Query } from '../../database/connections/connection.ts'
 import { type AccessToken, createToken, findTokens, revokeToken, rotateToken } from '../../identity/access-tokens.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
-import { json, notFound, requireText } from '../responses.ts'
+import { found, json, requireText } from '../responses.ts'
 
 const hour = 3_600_000
 
@@ -24,10 +24,10 @@ export const handlers: Handlers<ManagementResources['serviceTokens']> = {
 
   RotateServiceToken: ({ tenant, writer, params: { tokenId }, body: { overlapHours = 24 } }) =>
     tenant.transaction(async ({ withoutTenant: query }) => {
-      const found = await find(query, tenant.tenantId, tokenId)
-      if (found.revokedAt || found.expiresAt.getTime() <= Date.now())
+      const { id, revokedAt, expiresAt } = await find(query, tenant.tenantId, tokenId)
+      if (revokedAt || expiresAt.getTime() <= Date.now())
         throw new Problem('conflict', 'This token has ended: make a new one.')
-      const { token, replaces: _old, ...made } = await rotateToken(query, writer.author, found.id, overlapHours * hour)
+      const { token, replaces: _old, ...made } = await rotateToken(query, writer.author, id, overlapHours * hour)
       return json({ ...bodyOf(made), token })
     }),
 
@@ -39,9 +39,8 @@ export const handlers: Handlers<ManagementResources['serviceTokens']> = {
 }
 
 const find = async (query: Query, tenantId: string, id: string): Promise<AccessToken> => {
-  const [found] = await findTokens(query, tenantId, null, id)
-  if (!found) throw notFound('service token')
-  return found
+  const [token] = await findTokens(query, tenantId, null, id)
+  return found('service token', token)
 }
 
 const bodyOf = (token: AccessToken) => {

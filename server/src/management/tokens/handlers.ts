@@ -8,7 +8,7 @@ import {
 } from '../../identity/access-tokens.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
-import { json, notFound, requireMember, requireText, userOf } from '../responses.ts'
+import { found, json, requireMember, requireText, userOf } from '../responses.ts'
 
 const day = 86_400_000
 const mostTokens = 100
@@ -33,9 +33,8 @@ export const handlers: Handlers<ManagementResources['tokens']> = {
 
   RevokeToken: ({ tenant, principal, writer, params: { tokenId } }) =>
     tenant.transaction(async ({ withoutTenant: query }) => {
-      const [found] = await findTokens(query, tenant.tenantId, userOf(principal), tokenId)
-      if (!found) throw notFound('token')
-      return json(bodyOf(await revokeToken(query, writer.author, found.id)))
+      const [token] = await findTokens(query, tenant.tenantId, userOf(principal), tokenId)
+      return json(bodyOf(await revokeToken(query, writer.author, found('token', token).id)))
     }),
 }
 

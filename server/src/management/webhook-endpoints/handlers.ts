@@ -5,9 +5,9 @@ import { invalidProperty, Problem } from '../../problem.ts'
 import { Refusal } from '../../refusal.ts'
 import { readEndpointUrl } from '../../webhooks/addresses.ts'
 import { create, find, remove, replay, rotateSecret, update } from '../../webhooks/endpoints/administration.ts'
-import { type Endpoint, listEndpoints } from '../../webhooks/endpoints/queries.ts'
+import { listEndpoints } from '../../webhooks/endpoints/queries.ts'
 import type { WebhookSettings } from '../../webhooks/settings.ts'
-import { conflictIfRefused, json, notFound } from '../responses.ts'
+import { found, json } from '../responses.ts'
 
 export const handlers: Handlers<ManagementResources['webhookEndpoints']> = {
   GetWebhookEndpoints: async ({ tenant }) => json({ items: await listEndpoints(tenant.read) }),
@@ -15,45 +15,41 @@ export const handlers: Handlers<ManagementResources['webhookEndpoints']> = {
   CreateWebhookEndpoint: async ({ tenant, writer: { author }, webhooks, body }) => {
     const { url, events, description = '' } = body
     const fields = { url: await readUrl(url, webhooks), events, description }
-    const made = await conflictIfRefused(create({ tenant, author }, fields, secretOf(webhooks)))
+    const made = await create({ tenant, author }, fields, secretOf(webhooks))
     return json(made, `/webhook-endpoints/${made.id}`)
   },
 
-  GetWebhookEndpoint: async ({ tenant, params: { endpointId } }) => json(await require(tenant, endpointId)),
+  GetWebhookEndpoint: async ({ tenant, params: { endpointId } }) => json(await endpointOf(tenant, endpointId)),
 
   UpdateWebhookEndpoint: async ({ tenant, writer: { author }, webhooks, params: { endpointId }, body }) => {
-    const endpoint = await require(tenant, endpointId)
+    const endpoint = await endpointOf(tenant, endpointId)
     const { url, ...rest } = body
     const change = { ...rest, ...(url !== undefined && { url: await readUrl(url, webhooks) }) }
-    return json(await conflictIfRefused(update({ tenant, author }, endpoint, change)))
+    return json(await update({ tenant, author }, endpoint, change))
   },
 
   DeleteWebhookEndpoint: async ({ tenant, writer: { author }, params: { endpointId } }) => {
-    const endpoint = await require(tenant, endpointId)
-    return json(await conflictIfRefused(remove({ tenant, author }, endpoint)))
+    const endpoint = await endpointOf(tenant, endpointId)
+    return json(await remove({ tenant, author }, endpoint))
   },
 
   RotateWebhookSecret: async ({ tenant, writer: { author }, webhooks, params: { endpointId } }) => {
-    const endpoint = await require(tenant, endpointId)
-    return json(await conflictIfRefused(rotateSecret({ tenant, author }, endpoint, secretOf(webhooks))))
+    const endpoint = await endpointOf(tenant, endpointId)
+    return json(await rotateSecret({ tenant, author }, endpoint, secretOf(webhooks)))
   },
 
   ReplayWebhookEvents: async ({ tenant, writer: { author }, params: { endpointId }, body: { since } }) => {
-    const endpoint = await require(tenant, endpointId)
-    return json(await conflictIfRefused(replay({ tenant, author }, endpoint, new Date(since))))
+    const endpoint = await endpointOf(tenant, endpointId)
+    return json(await replay({ tenant, author }, endpoint, new Date(since)))
   },
 }
 
-const require = async (tenant: TenantDatabase, id: string): Promise<Endpoint> => {
-  const endpoint = await find(tenant, id)
-  if (!endpoint) throw notFound('webhook endpoint')
-  return endpoint
-}
+const endpointOf = async (tenant: TenantDatabase, id: string) => found('webhook endpoint', await find(tenant, id))
 
 const readUrl = (url: string, { allowPrivate }: WebhookSettings): Promise<string> =>
   readEndpointUrl(url, allowPrivate, 'admin').catch((error) => {
     if (!(error instanceof Refusal)) throw error
-    throw invalidProperty('url', 'not_accepted', `${error.message}.`)
+    throw invalidProperty('url', 'not_accepted', error.sentence)
   })
 
 const secretOf = ({ secret }: WebhookSettings): string => {

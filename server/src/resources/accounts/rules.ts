@@ -5,7 +5,7 @@ import { joinedName } from '../../values.ts'
 
 type Operations = Resources['accounts']['operations']
 export type Account = Output<Operations['GetAccountById']>
-export type AccountInput = Input<Operations['CreateAccountRecord']>['body']
+type AccountInput = Input<Operations['CreateAccountRecord']>['body']
 export type NewAccount = Fields & { id: string; userId: string | null; primaryPublicationId: string | null }
 
 export const newAccount = (input: AccountInput): NewAccount => {

@@ -1,15 +1,14 @@
-import { isListed, type ListedName, listedNames, readScopeOf } from '@masthead/contract'
-import { type AnyScope, mayUse, type Principal, requireScope } from '../../identity/principal.ts'
+import { isListed, type ListedName, listedNames } from '@masthead/contract'
+import type { Principal } from '../../identity/principal.ts'
 import { suggestion } from '../../nearest-name.ts'
 import { Problem } from '../../problem.ts'
-
-const scopeOf = (name: ListedName): AnyScope => readScopeOf(name) as AnyScope // it is that of an operation of the contract
+import { readableLists, requireReadable } from '../readable-lists.ts'
 
 /** The lists that the caller asks for, or all that it may read. */
 export const followedResources = (principal: Principal, asked: string | undefined): readonly ListedName[] => {
-  if (asked === undefined) return listedNames.filter((name) => mayUse(principal, scopeOf(name)))
+  if (asked === undefined) return readableLists(principal)
   const names = new Set(asked.split(',').map(requireListed))
-  for (const name of names) requireScope(principal, scopeOf(name))
+  requireReadable(principal, names)
   return [...names]
 }
 

@@ -3,6 +3,8 @@ import { LRUCache } from 'lru-cache'
 import type { Caller } from '../../audit/author.ts'
 import { audit } from '../../audit/queries.ts'
 import type { TenantDatabase } from '../../database/database.ts'
+import type { TenantQuery } from '../../database/tenant-query.ts'
+import type { Principal } from '../../identity/principal.ts'
 import type { FileResponse, HandlerResult, Handlers } from '../../operation-call.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
 import { cancelHere } from '../../transfer/background-job.ts'
@@ -17,12 +19,13 @@ import {
   readChunk,
 } from '../../transfer/export/export-jobs.ts'
 import { beginAbandoned, beginExportRun } from '../../transfer/export/export-runner.ts'
-import { readableLists, requireFilters, requireReadable } from './rules.ts'
+import { readableLists, requireReadable } from '../readable-lists.ts'
+import { requireFilters } from './rules.ts'
 
 export const handlers: Handlers<typeof exportJobs> = {
   CreateExport: async ({ tenant, principal, writer, body, onError }) => {
     const { resources, filters = {}, format = 'csv', gzip = false, spreadsheet = false } = body
-    requireReadable(principal, { resources })
+    requireReadable(principal, resources)
     if (spreadsheet && format !== 'csv')
       throw invalidProperty('spreadsheet', 'conflicts', '`spreadsheet` is for the format `csv`.')
     await requireFilters(tenant, resources, filters)
@@ -46,15 +49,13 @@ export const handlers: Handlers<typeof exportJobs> = {
   },
 
   GetExport: async ({ tenant, principal, params: { exportId }, onError }) => {
-    const job = found(await findExport(tenant.read, exportId), exportId)
-    requireReadable(principal, job)
+    const job = await exportOf(tenant.read, principal, exportId)
     if (job.isAbandoned) beginExportRun(tenant, job, { onError })
     return shown(job)
   },
 
   DownloadExport: async ({ tenant, principal, author, params: { exportId, fileName } }) => {
-    const job = found(await findExport(tenant.read, exportId), exportId)
-    requireReadable(principal, job)
+    const job = await exportOf(tenant.read, principal, exportId)
     const part = job.files.find(({ name }) => name === fileName)
     if (!part) throw new Problem('not_found', 'This export has no such file, or is not done.')
     return { body: '', file: fileOf(tenant, job, part, author) }
@@ -62,19 +63,22 @@ export const handlers: Handlers<typeof exportJobs> = {
 
   DeleteExport: async ({ tenant, principal, writer, params: { exportId } }) => {
     const job = await tenant.transaction(async (query) => {
-      requireReadable(principal, found(await findExport(query, exportId), exportId))
-      if (await deleteExport(query, exportId))
-        await audit(query, writer.author, [{ action: 'deleted', resource: 'exports', recordId: exportId }])
-      return found(await findExport(query, exportId), exportId)
+      const { id } = await exportOf(query, principal, exportId)
+      if (await deleteExport(query, id))
+        await audit(query, writer.author, [{ action: 'deleted', resource: 'exports', recordId: id }])
+      return exportOf(query, principal, id)
     })
     cancelHere(job.id)
     return shown(job)
   },
 }
 
-/** Also an export whose day is over. */
-const found = (job: ExportJob | null, id: string): ExportJob => {
+/** Finds an export, also that of another user: who may read its lists may read all that it contains. */
+const exportOf = async (query: TenantQuery, principal: Principal, id: string): Promise<ExportJob> => {
+  const job = await findExport(query, id)
+  // An export is deleted after a day.
   if (!job) throw new Problem('not_found', `There is no export "${id.slice(0, 100)}" in this tenant.`)
+  requireReadable(principal, job.resources)
   return job
 }
 
@@ -92,7 +96,7 @@ const tooMany = (what: 'too many at once' | 'too many kept'): Problem =>
     'too_many_requests',
     what === 'too many at once'
       ? `${exportLimits.atOnce} exports of this tenant wait or are being made: wait until one is done, or delete one.`
-      : `Too many exports of this tenant are kept, or too large ones: delete some, or wait until the oldest is gone.`,
+      : 'Too many exports of this tenant are kept, or too large ones: delete some, or wait until the oldest is gone.',
     { headers: { 'retry-after': String(retrySeconds) } },
   )
 

@@ -1,19 +1,7 @@
-import { type ExportFilters, type ListedName, listedNames, readScopeOf } from '@masthead/contract'
+import type { ExportFilters, ListedName } from '@masthead/contract'
 import type { TenantDatabase } from '../../database/database.ts'
-import { type AnyScope, mayUse, type Principal, requireScope } from '../../identity/principal.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
-import type { ExportJob } from '../../transfer/export/export-jobs.ts'
 import { selectionOf } from '../../transfer/export/selection.ts'
-
-const scopeOf = (name: ListedName): AnyScope => readScopeOf(name) as AnyScope // it is that of an operation of the contract
-
-export const readableLists = (principal: Principal): ListedName[] =>
-  listedNames.filter((name) => mayUse(principal, scopeOf(name)))
-
-/** Also for an export of somebody else: it holds the records that its lists show, with their stored-only fields. */
-export const requireReadable = (principal: Principal, { resources }: Pick<ExportJob, 'resources'>): void => {
-  for (const name of resources) requireScope(principal, scopeOf(name))
-}
 
 /** What a list would refuse, an export refuses at once, before anybody waits for it. */
 export const requireFilters = async (

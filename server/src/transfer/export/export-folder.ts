@@ -6,8 +6,6 @@ import { fileTrouble } from '../../file-trouble.ts'
 import { Refusal } from '../../refusal.ts'
 import { importedAs } from '../files/file-names.ts'
 
-export type ExportFolder = Awaited<ReturnType<typeof openExportFolder>>
-
 const unfinishedPrefix = '.masthead-export-'
 const abandonedAfterMilliseconds = 86_400_000
 

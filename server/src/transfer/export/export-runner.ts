@@ -56,7 +56,7 @@ const run = (
     },
     cancel: async () => {},
     fail: (query, reason) => failExport(query, task, reason),
-    reasonOf: ({ message }) => `${message.charAt(0).toUpperCase()}${message.slice(1)}.`,
+    reasonOf: ({ sentence }) => sentence,
   }
   runInBackground(tenant, background, { onError, release: () => {} })
 }

@@ -3,11 +3,10 @@ import { Writable } from 'node:stream'
 import { exportLimits, type ListedName } from '@masthead/contract'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
-import { tables } from '../../records/tables.ts'
 import { Refusal } from '../../refusal.ts'
 import { beginPace, type Pace } from '../import/pace.ts'
 import type { Selection } from './copy-out.ts'
-import { beginExport, fileNameOf, writeFiles } from './export.ts'
+import { beginExport, writeFiles } from './export.ts'
 import {
   type Attempt,
   addChunk,
@@ -62,7 +61,7 @@ export const makeExport = async (
     signal.throwIfAborted()
     const parts = files.map(({ file, resource, rows }) => ({
       ...{ name: file, resource: resource as ListedName, records: rows }, // as the task names them
-      ...target.sizeOf(fileNameOf(resource, task)),
+      ...target.sizeOf(file),
     }))
     return { files: parts, asOf }
   })
@@ -83,7 +82,7 @@ const expectedRecords = async (query: TenantQuery, selections: readonly Selectio
     const [row] = await query<{ count: number }>({
       text: `select coalesce(sum(count), 0)::bigint as count from tallies
         where tenant_id = $1 and resource = $2 and facet = '' and level = 62 and class = any ($3::smallint[])`,
-      values: [tables[resource].name, classes],
+      values: [resource, classes],
     })
     expected += row?.count ?? 0
   }

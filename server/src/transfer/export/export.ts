@@ -10,6 +10,7 @@ import type { TenantQuery } from '../../database/tenant-query.ts'
 import { Refusal } from '../../refusal.ts'
 import { csvLine } from '../files/csv-rows.ts'
 import type { FileFormat } from '../files/file-names.ts'
+import { byteOrderMark } from '../files/text-encoding.ts'
 import { columnsToQuote, copyOut, type Selection } from './copy-out.ts'
 import { asRefusal, openExportFolder } from './export-folder.ts'
 
@@ -21,7 +22,7 @@ export type FileOptions = {
   spreadsheet: boolean
 }
 
-export type ExportRequest = FileOptions & {
+type ExportRequest = FileOptions & {
   folder: string
   /** Whether files of the same names may be replaced. */
   replace: boolean
@@ -30,7 +31,7 @@ export type ExportRequest = FileOptions & {
   onProgress: (resource: ResourceName, lines: number, records: number) => void
 }
 
-export type ExportedFile = { file: string; resource: ResourceName; rows: number }
+type ExportedFile = { file: string; resource: ResourceName; rows: number }
 
 /** Writes a snapshot of a tenant, one file for each resource: all of them, or none. */
 export const exportRecords = async (database: TenantDatabase, request: ExportRequest): Promise<ExportedFile[]> => {
@@ -59,7 +60,7 @@ export const exportRecords = async (database: TenantDatabase, request: ExportReq
   }
 }
 
-export const fileNameOf = (resource: ResourceName, { format, gzip }: Pick<FileOptions, 'format' | 'gzip'>): string =>
+const fileNameOf = (resource: ResourceName, { format, gzip }: Pick<FileOptions, 'format' | 'gzip'>): string =>
   `${resource}.${format}${gzip ? '.gz' : ''}`
 
 /** One snapshot for all files, so that whatever a record refers to is there; and `copyOut` is made to need no sort. */
@@ -121,7 +122,7 @@ const writeFile = async (
   copied.on('error', () => {})
   const names = format === 'csv' ? csvLine(storedFieldsOf(resource).map(({ name }) => name)) : ''
   // Excel recognises UTF-8 by the byte order mark.
-  const header = spreadsheet ? `\uFEFF${names}` : names
+  const header = spreadsheet ? byteOrderMark + names : names
   const counted = withHeader(header, (lines) => onLines(resource, lines))
   const file = write(fileNameOf(resource, { format, gzip }))
   // The gzip header has neither time nor name, so the same records give the same bytes.

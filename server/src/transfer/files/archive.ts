@@ -19,13 +19,18 @@ export type Archive = {
 /** `from` holds the archive where it is no file of its own. */
 export const openArchive = async (path: string, mostBytes: number, from?: Buffer): Promise<Archive> => {
   const sizes = new Map<string, number>()
-  await withZip(path, from, async (zip) => {
+  const zip = await opened(path, from)
+  try {
     if (zip.entryCount > mostEntries)
       throw new Refusal(
         `${path} lists more than ${mostEntries.toLocaleString('en')} files: is it an archive of tables?`,
       )
     for await (const { fileName, uncompressedSize } of zip.eachEntry()) sizes.set(fileName, uncompressedSize)
-  })
+  } catch (error) {
+    throw asDamage(path, error)
+  } finally {
+    zip.close()
+  }
   const sourceOf = (name: string): ByteSource => {
     const size = sizes.get(name) ?? 0
     let done = 0
@@ -72,21 +77,6 @@ const opened = async (path: string, from: Buffer | undefined): Promise<ZipFile> 
     return await (from ? fromBufferPromise(from, options) : openPromise(path, options))
   } catch (error) {
     throw asDamage(path, error)
-  }
-}
-
-const withZip = async (
-  path: string,
-  from: Buffer | undefined,
-  work: (zip: ZipFile) => Promise<void>,
-): Promise<void> => {
-  const zip = await opened(path, from)
-  try {
-    await work(zip)
-  } catch (error) {
-    throw asDamage(path, error)
-  } finally {
-    zip.close()
   }
 }
 

@@ -19,7 +19,7 @@ export type ByteSource = {
 
 type Opened = { stats: Stats; beginning: Buffer }
 
-export type DiskFile = ByteSource & { isZip: boolean; beginning: Buffer }
+export type DiskFile = ByteSource & { isZip: boolean }
 
 /** Large enough to make batches of rows cheap, small enough to save memory. */
 const usualChunk = 16 * 1024
@@ -41,7 +41,7 @@ export const openDiskFile = async (path: string, mostBytes: number): Promise<Dis
     }
   }
   const isZip = startsWith(opened.beginning, [0x50, 0x4b, 0x03, 0x04])
-  return { path, size: opened.stats.size, bytes: () => bytes(), read, isZip, beginning: opened.beginning }
+  return { path, size: opened.stats.size, bytes: () => bytes(), read, isZip }
 }
 
 export async function* counted(
@@ -57,7 +57,7 @@ export async function* counted(
   }
 }
 
-export const startsWith = (bytes: Uint8Array, beginning: readonly number[]): boolean =>
+const startsWith = (bytes: Uint8Array, beginning: readonly number[]): boolean =>
   beginning.every((byte, index) => bytes[index] === byte)
 
 const inspect = async (path: string): Promise<Opened> => {

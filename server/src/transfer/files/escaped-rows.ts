@@ -5,7 +5,7 @@ import { longestRow, mostCells, type SourceRow } from './csv-rows.ts'
 /** What protects special characters: quotes around cells, backslashes in front of them, or both. */
 export type Escapes = ImportEscapes
 
-export type EscapedDialect = { delimiter: string; isEnclosed: boolean }
+type EscapedDialect = { delimiter: string; isEnclosed: boolean }
 
 /**
  * The rows of text with backslash escapes, as MySQL's `INTO OUTFILE` and PostgreSQL's COPY write it: `\N` is null, and a
@@ -63,7 +63,7 @@ export class EscapedRows {
   }
 
   #takeRow(rows: SourceRow[], given: string): void {
-    const text = given.endsWith('\r') && !given.endsWith('\\\r') ? given.slice(0, -1) : given
+    const text = given.endsWith('\r') && !isEscaped(given, given.length - 1) ? given.slice(0, -1) : given
     this.#count++
     if (text !== '') {
       const { cells, problem } = cellsOf(text, this.#dialect)
@@ -80,11 +80,16 @@ export class EscapedRows {
 /** The line feed that is not escaped. */
 const endOfRow = (text: string, start: number): number => {
   for (let at = text.indexOf('\n', start); at >= 0; at = text.indexOf('\n', at + 1)) {
-    let backslashes = 0
-    while (at - backslashes > start && text[at - backslashes - 1] === '\\') backslashes++
-    if (backslashes % 2 === 0) return at
+    if (!isEscaped(text, at, start)) return at
   }
   return -1
+}
+
+/** Of two backslashes the first one escapes the second. */
+const isEscaped = (text: string, at: number, start = 0): boolean => {
+  let backslashes = 0
+  while (at - backslashes > start && text[at - backslashes - 1] === '\\') backslashes++
+  return backslashes % 2 === 1
 }
 
 /** The line feed that is neither escaped nor in quotes. */
@@ -138,9 +143,7 @@ const cellsOf = (text: string, { delimiter, isEnclosed }: EscapedDialect): ReadC
 }
 
 /** With `\N` for null, nothing between two tabs is the empty text. */
-const cellOf = (text: string): string | null => {
-  return text === '\\N' ? null : unescaped(text)
-}
+const cellOf = (text: string): string | null => (text === '\\N' ? null : unescaped(text))
 
 const unescaped = (text: string): string =>
   text.includes('\\')

@@ -1,7 +1,6 @@
-import type { Bounds } from './bounds.ts'
-import { refuseTooMuch } from './bounds.ts'
+import { type Bounds, refuseTooMuch } from './bounds.ts'
 import type { ByteSource } from './byte-source.ts'
-import { EncodingScan, type NoticedEncoding } from './text-encoding.ts'
+import { EncodingScan, type NoticedEncoding, utf8Mark } from './text-encoding.ts'
 
 /** What all bytes of a text tell before it is read. */
 export type FileScan = NoticedEncoding & {
@@ -51,6 +50,6 @@ export const scanFile = async (source: ByteSource, bounds: Bounds): Promise<File
   }
   hasNullMark ||= nullMark.test(`${tail}\n`)
   hasNullMarks ||= anyNullMark.test(`${tail}\n`)
-  const hasByteOrderMark = beginning.subarray(0, 3).equals(Buffer.from([0xef, 0xbb, 0xbf]))
+  const hasByteOrderMark = beginning.subarray(0, utf8Mark.length).equals(utf8Mark)
   return { ...encodings.end(), hasNullMark, hasNullMarks, hasQuotes, hasApostrophes, hasByteOrderMark, beginning }
 }

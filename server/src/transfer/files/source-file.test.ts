@@ -120,6 +120,14 @@ describe('a file', () => {
       { line: 2, cells: ['1', null, 'a\tb\nc\\d\ne'] },
       { line: 4, cells: ['2', '"x', '\tz'] },
     ])
+    const windows = await openSourceFile(await write('id\tname\r\n\\N\tC:\\\\\r\n2\ta\\\r\r\n', 'a.tsv'))
+    assert.deepEqual(
+      (await allOf(windows.rows())).map(({ cells }) => cells),
+      [
+        [null, 'C:\\'],
+        ['2', 'a\r'],
+      ],
+    )
     const plain = await openSourceFile(await write('id\tname\n1\tC:\\New\\N\n', 'a.tsv'))
     assert.equal(plain.escapes, 'quotes')
     assert.deepEqual((await allOf(plain.rows()))[0]?.cells, ['1', 'C:\\New\\N'])

@@ -1,7 +1,7 @@
 import { Refusal } from '../../refusal.ts'
 import { type Archive, allBytes, openArchive } from './archive.ts'
 import { type Bounds, boundless, refuseTooMuch, tooManyBytes } from './bounds.ts'
-import { type ByteSource, type DiskFile, openDiskFile } from './byte-source.ts'
+import { type ByteSource, openDiskFile } from './byte-source.ts'
 import { textOfCell } from './cell.ts'
 import { CsvRows, type Dialect, type SourceRow } from './csv-rows.ts'
 import { areOfMysql, EscapedRows, type Escapes } from './escaped-rows.ts'
@@ -13,7 +13,7 @@ import { JsonLines } from './json-lines.ts'
 import { isText, otherFormatOf } from './other-formats.ts'
 import { isOfRejectedRows, rowOfRejection } from './rejected-rows.ts'
 import { cellOfSpreadsheet } from './spreadsheet-cells.ts'
-import { type Encoding, encodingNames, textReader } from './text-encoding.ts'
+import { type Encoding, textReader } from './text-encoding.ts'
 import { sheetRows } from './xlsx/sheet-rows.ts'
 import { readWorkbook } from './xlsx/workbook.ts'
 
@@ -58,7 +58,7 @@ export type SourceFile = {
 }
 
 /** What is known about a file beside its bytes. */
-export type FileOptions = {
+type FileOptions = {
   encoding?: Encoding | undefined
   sheet?: string | undefined
   /** Only this file of an archive. */
@@ -72,9 +72,10 @@ export type FileOptions = {
 
 /** An archive holds several. What a file is shows in its bytes, its name decides where these leave doubt. */
 export const openSourceFiles = async (path: string, options: FileOptions = {}): Promise<SourceFile[]> => {
-  const file = await openDiskFile(path, options.bounds?.bytes ?? Number.POSITIVE_INFINITY)
+  const { bytes } = options.bounds ?? boundless
+  const file = await openDiskFile(path, bytes)
   if (!file.isZip) return [await openTable(file, path, options)]
-  const archive = await openArchive(path, options.bounds?.bytes ?? Number.POSITIVE_INFINITY)
+  const archive = await openArchive(path, bytes)
   if (isWorkbook(archive)) return [await openWorkbook(archive, file, path, options)]
   return openMembers(archive, options)
 }
@@ -130,17 +131,14 @@ const isHidden = (name: string): boolean => /(^|\/)(\.|__MACOSX\/)/.test(name)
 
 const openMember = async (source: ByteSource, rejectedPath: string, options: FileOptions): Promise<SourceFile> => {
   if (!/\.xlsx$/i.test(source.path)) return openTable(source, rejectedPath, options)
-  const inner = await openArchive(
-    source.path,
-    options.bounds?.bytes ?? Number.POSITIVE_INFINITY,
-    await allBytes(source),
-  )
+  const { bytes } = options.bounds ?? boundless
+  const inner = await openArchive(source.path, bytes, await allBytes(source))
   return openWorkbook(inner, source, rejectedPath, options)
 }
 
 const openWorkbook = async (
   archive: Archive,
-  { path, size }: ByteSource | DiskFile,
+  { path, size }: ByteSource,
   rejectedPath: string,
   { sheet: wanted, bounds = boundless, header: given }: FileOptions,
 ): Promise<SourceFile> => {
@@ -197,26 +195,24 @@ const openTable = async (source: ByteSource, rejectedPath: string, options: File
   const { path, size, bytes } = source
   const { bounds = boundless } = options
   const scan = await scanFile(source, bounds)
-  const encoding = options.encoding ?? scan.encoding
-  refuseOthers(path, scan, encoding)
-  if (!encoding) throw new Refusal(`${path} is UTF-32, save it as UTF-8`)
+  const encoding = encodingOf(path, scan, options.encoding)
   const begun = process.cpuUsage()
   async function* rowsOf(
     makeReader: () => RowReader,
-    onEnd?: (reader: RowReader) => void,
+    onRead?: (reader: RowReader) => void,
   ): AsyncGenerator<SourceRow[]> {
     const reader = makeReader()
-    const text = textReader(encoding ?? 'utf-8')
+    const text = textReader(encoding)
     const judge = () => refuseTooMuch(path, bounds, reader.count, process.cpuUsage(begun))
     for await (const chunk of source.read()) {
       const rows = reader.push(text.push(chunk))
       judge()
-      onEnd?.(reader)
+      onRead?.(reader)
       yield rows
     }
     const rest = [...reader.push(text.end()), ...reader.end()]
     judge()
-    onEnd?.(reader)
+    onRead?.(reader)
     yield rest
   }
   const { isSure, isDoubtful, hasByteOrderMark } = scan
@@ -335,12 +331,20 @@ const formatOfText = (path: string, beginning: Buffer, encoding: Encoding): 'csv
   return named === 'ndjson' || named === 'json' ? 'ndjson' : 'csv'
 }
 
-const refuseOthers = (path: string, { beginning }: FileScan, encoding: Encoding | undefined): void => {
+/** Refuses what is no text. */
+const encodingOf = (
+  path: string,
+  { beginning, encoding: noticed }: FileScan,
+  given: Encoding | undefined,
+): Encoding => {
   const other = otherFormatOf(beginning)
   if (other) throw new Refusal(`${path} is ${other.name}: ${other.remedy}`)
+  const encoding = given ?? noticed
+  if (!encoding) throw new Refusal(`${path} is UTF-32, save it as UTF-8`)
   // Half of the bytes of UTF-16 and more are zeros.
-  if (encoding && !encoding.startsWith('utf-16') && !isText(beginning))
+  if (!encoding.startsWith('utf-16') && !isText(beginning))
     throw new Refusal(`${path} is not text, and no workbook: export the table as CSV or .xlsx`)
+  return encoding
 }
 
 /** Whether some rows cannot be read, or the file as a whole. */
@@ -381,5 +385,3 @@ async function* withoutHeader(batches: AsyncGenerator<SourceRow[]>, isEscaped = 
     yield rows
   }
 }
-
-export const nameOfEncoding = ({ encoding }: SourceFile): string => (encoding === '' ? '' : encodingNames[encoding])

@@ -15,13 +15,13 @@ export const encodingNames: Record<Encoding, string> = {
  * Stands for bytes that are no text in the encoding of the file. No file can hold it (it is half of a character), so a text that
  * has it is not well formed, while a replacement character that stands in the file stays one.
  */
-export const unreadable = '\uDC80'
+const unreadable = '\uDC80'
 
 /** It is also half of some characters. */
 const unreadableAlone = new RegExp(`(?<![\\uD800-\\uDBFF])${unreadable}`)
 
 /** The text of a file, from its bytes in pieces of any size. */
-export interface TextReader {
+interface TextReader {
   push: (bytes: Uint8Array) => string
   /** What is left when no more bytes come. */
   end: () => string
@@ -227,7 +227,7 @@ const undefinedInWindows = /[\x81\x8d\x8f\x90\x9d]/
 const utf8Character = /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}/g
 /** The first byte of a character of UTF-8, but for phonetic signs, accents alone, Syriac, Thaana and NKo. */
 const usualLead = /^[\xc2-\xc8\xce-\xd5\xd7-\xdb\xe0-\xf4]/
-const utf8Mark = Buffer.from(byteOrderMark)
+export const utf8Mark = Buffer.from(byteOrderMark)
 
 const encodingByMark = (bytes: Buffer): Encoding | 'utf-32' | undefined => {
   const beginning = bytes.subarray(0, 64)

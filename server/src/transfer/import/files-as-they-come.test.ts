@@ -271,6 +271,20 @@ describe('a map', { concurrency: 2 }, () => {
     assert.deepEqual(await counts(file, '--map', path), { contacts: [1, 0, 0, 0] })
   })
 
+  test('is suggested for an archive with the files that an import takes, and is read with a byte order mark', async () => {
+    const { counts } = await newTenant()
+    const accounts = 'Kundennr;Firma\nA-7;Sieben\n'
+    const folder = await newFolder({ 'all.zip': zipFile({ 'accounts.csv': accounts, 'README.txt': 'Read me.' }) })
+    const file = join(folder, 'all.zip')
+    const { stderr, code } = await runMasthead(['import', 'suggest', file], environmentOf(service))
+    assert.deepEqual([stderr, code], ['', 0])
+    const path = `${file}.map.json`
+    const map = await readFile(path, 'utf8')
+    assert.deepEqual(JSON.parse(map).accounts.rename, { Kundennr: 'accountId', Firma: 'company' })
+    await writeFile(path, `\uFEFF${map}`)
+    assert.deepEqual(await counts(file, '--map', path), { accounts: [1, 0, 0, 0] })
+  })
+
   test('that gives a field twice, or names what is not there, is refused', async () => {
     const { complaint } = await newTenant()
     const cases: [object, RegExp][] = [
@@ -291,6 +305,37 @@ describe('a map', { concurrency: 2 }, () => {
       )
     }
   })
+})
+
+test('a formula without a stored value is refused as such, also in a column of marks', async () => {
+  const { masthead } = await newTenant()
+  const cell = (text: string) => `<c t="inlineStr"><is><t>${text}</t></is></c>`
+  const rows = [
+    [cell('externalId'), cell('accountId'), cell('hideContact')],
+    [cell('K-1'), cell('A-1'), cell('x')],
+    [cell('K-2'), cell('A-1'), '<c t="str"><f>B2</f></c>'],
+  ]
+  const sheet = `<worksheet><sheetData>${rows.map((row) => `<row>${row.join('')}</row>`).join('')}</sheetData></worksheet>`
+  const folder = await newFolder({ 'contacts.xlsx': workbookFile(sheet) })
+  const { stdout } = await masthead('import', join(folder, 'contacts.xlsx'), '--json')
+  assert.deepEqual(
+    JSON.parse(stdout).refusals.map(({ reason }: { reason: string }) => reason),
+    ['is a formula whose value is not stored: open the file in a spreadsheet, and save it'],
+  )
+})
+
+test('a workbook that misnumbers its rows and cells is read in their order', async () => {
+  const { counts, list } = await newTenant()
+  const cell = (text: string) => `<c r="1" t="inlineStr"><is><t>${text}</t></is></c>`
+  const rows = [
+    ['1', 'accountId', 'company'],
+    ['two', 'A-2', 'Two'],
+    ['99999999999', 'A-3', 'Three'],
+  ]
+  const sheet = rows.map(([number, ...texts]) => `<row r="${number}">${texts.map(cell).join('')}</row>`).join('')
+  const workbook = workbookFile(`<worksheet><sheetData>${sheet}</sheetData></worksheet>`)
+  assert.deepEqual(await counts(await newFolder({ 'accounts.xlsx': workbook })), { accounts: [2, 0, 0, 0] })
+  assert.equal((await list('/accounts')).find(({ accountId }) => accountId === 'A-3')?.company, 'Three')
 })
 
 test('what an export for spreadsheets marked is read back as it was, also where the mark of the encoding is lost', async () => {

@@ -2,17 +2,19 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { type ResourceName, resourceNames } from '@masthead/contract'
-import pg from 'pg'
+import type pg from 'pg'
 import copyStreams from 'pg-copy-streams'
 import { type Caller, importer, operator } from '../../audit/author.ts'
 import type { Query } from '../../database/connections/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
+import { codeOf, messageOf } from '../../error-message.ts'
 import { changesCursorNow } from '../../records/changes-cursor.ts'
 import { newId } from '../../records/identifiers.ts'
 import { Refusal } from '../../refusal.ts'
 import type { Bounds } from '../files/bounds.ts'
-import { formatOfName, importedAs, importedMembers, resourceOfName } from '../files/file-names.ts'
+import { asRefusal } from '../files/byte-source.ts'
+import { formatOfName, importedAs, resourceOfName } from '../files/file-names.ts'
 import { openTables, type ReadingOptions, type Source, sourceOf } from '../reading/sources.ts'
 import { LookAgain, readTable, refuseProblems } from '../reading/table-reading.ts'
 import { applyChanges, applyCreations, applyLatePredecessors, applyPrune, type Batch } from './apply.ts'
@@ -149,11 +151,9 @@ const openSources = async (paths: readonly string[], options: ImportOptions): Pr
   const sources: Source[] = []
   for (const path of files)
     for (const { reading, mappings } of members) {
-      const tables = await openTables(path, reading, most)
-      const imported = importedMembers(tables.map(({ member }) => member))
-      const taken = tables.filter(({ member }) => imported.includes(member))
-      for (const { path } of tables.filter((table) => !taken.includes(table))) onLeftOut?.(path)
-      for (const file of taken) {
+      const { imported, leftOut } = await openTables(path, reading, most)
+      for (const { path } of leftOut) onLeftOut?.(path)
+      for (const file of imported) {
         const source = await sourceOf(file, reading, mappings, signal)
         refuseProblems(source.reading)
         onUnderstood?.(source)
@@ -165,8 +165,9 @@ const openSources = async (paths: readonly string[], options: ImportOptions): Pr
 
 /** A folder stands for its files that are named after a resource, without rejected rows of an earlier import. */
 const filesAt = async (path: string, onLeftOut: ImportOptions['onLeftOut']): Promise<string[]> => {
-  const found = await stat(path).catch(() => null)
-  if (!found) throw new Refusal(`${path} does not exist: check the path`)
+  const found = await stat(path).catch((error) => {
+    throw asRefusal(path, error)
+  })
   if (!found.isDirectory()) return [path]
   const all = (await readdir(path)).sort()
   for (const name of all) if (formatOfName(name) && !resourceOfName(name)) onLeftOut?.(join(path, name))
@@ -186,21 +187,17 @@ const stage = async (
 ): Promise<number> => {
   await client.query(createStagingTable(resource))
   for (;;) {
-    const again: { source?: Source } = {}
-    try {
-      return await stageRows(client, pace, resource, sources, now, options, (source) => (again.source = source))
-    } catch (error) {
-      const { source } = again
-      if (!(error instanceof LookAgain) || !source) throw error
-      const { signal, onUnderstood } = options
-      source.reading = await readTable(source.file, resource, source.options, { isWhole: true, signal })
-      refuseProblems(source.reading)
-      onUnderstood?.(source)
-      await client.query(`truncate ${stagingTable(resource)}`)
-    }
+    const staged = await stageRows(client, pace, resource, sources, now, options)
+    if (typeof staged === 'number') return staged
+    const { signal, onUnderstood } = options
+    staged.reading = await readTable(staged.file, resource, staged.options, { isWhole: true, signal })
+    refuseProblems(staged.reading)
+    onUnderstood?.(staged)
+    await client.query(`truncate ${stagingTable(resource)}`)
   }
 }
 
+/** Returns how many rows there are, or the source that must be looked at again. */
 const stageRows = async (
   client: pg.Client,
   pace: Pace,
@@ -208,8 +205,7 @@ const stageRows = async (
   sources: readonly Source[],
   now: string,
   { signal, onProgress }: ImportOptions,
-  onSource: (source: Source) => void,
-): Promise<number> => {
+): Promise<number | Source> => {
   const stager = new RowStager(resource, now)
   const copy = async (text: string) => {
     await pipeline([text], client.query(copyStreams.from(`copy ${stagingTable(resource)} from stdin`)))
@@ -227,10 +223,11 @@ const stageRows = async (
     // The next rows are read meanwhile, unless others need the second processor.
     if (pace.isShared()) await copying
   }
+  let current: Source | undefined
   try {
     for (const [index, source] of sources.entries()) {
       if (source.resource !== resource) continue
-      onSource(source)
+      current = source
       const before = stager.count
       const { file, reading } = source
       for await (const rows of file.rows()) {
@@ -245,6 +242,9 @@ const stageRows = async (
       }
     }
     await flush()
+  } catch (error) {
+    if (error instanceof LookAgain && current) return current
+    throw error
   } finally {
     // What the connection is at must end before it is asked for something else.
     await copying
@@ -361,14 +361,18 @@ const apply = async (
     for (const { resource } of pruned) await applyPrune(query, resource, batchOf(resource))
   } catch (error) {
     if (signal.aborted) throw error
-    const remedy = `what went in stays: the same command completes it, \`masthead import undo ${id}\` takes it back`
-    throw new Refusal(`${reasonOf(error)}; ${remedy}`, { cause: error })
+    const remedy = `what went in stays; the same command completes it, \`masthead import undo ${id}\` takes it back`
+    if (isConflict(error)) throw new Refusal(`somebody else changed these records at the same time; ${remedy}`)
+    throw new BrokenOff(`${reasonOf(error)}; ${remedy}`, { cause: error })
   }
 }
 
-const reasonOf = (error: unknown): string => {
-  const code = error instanceof pg.DatabaseError ? error.code : undefined
-  if (code === '23505' || code === '23503') return 'somebody else changed these records at the same time'
-  if (code === '53100' || code === '58030') return 'the disk of the database is full'
-  return `the import broke off: ${error instanceof Error ? error.message : error}`
-}
+/** An import that failed for a reason that neither the file nor the user has caused. Its cause is logged for the operator. */
+export class BrokenOff extends Refusal {}
+
+const isConflict = (error: unknown): boolean => ['23505', '23503'].includes(codeOf(error))
+
+const reasonOf = (error: unknown): string =>
+  ['53100', '58030'].includes(codeOf(error))
+    ? 'the disk of the database is full'
+    : `the import broke off: ${messageOf(error)}`

@@ -16,7 +16,7 @@ import { bitOf, otherColumn, stagingTable } from './staged-rows.ts'
  * Every staged row is judged before anything is written. A refused row has its reason in `reason`; for the others the
  * table `judged_…` says whether they create a record, change one or find it unchanged, and numbers them by action.
  */
-export type Action = 'create' | 'change' | 'same'
+type Action = 'create' | 'change' | 'same'
 export const judgementTable = (resource: ResourceName): string => `judged_${resource}`
 
 /** The rows whose record exists already. */

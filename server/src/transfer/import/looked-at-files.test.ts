@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { managementApi, resourceNames, storedFieldsOf } from '@masthead/contract'
 import pg from 'pg'
 import { ConsoleBrowser, manage } from '../../../test/browsers/console-session.ts'
@@ -305,6 +305,19 @@ describe('a file that is sent', () => {
     assert.deepEqual([twice.state, twice.problem], ['failed', 'The field notes would be given twice: choose another.'])
   })
 
+  test('shows a long status whole, so that it can be translated', async () => {
+    const { tenant, send, ask, change, list } = await newAdmin()
+    await tenant.add('accounts', [sampleAccount('A-1')])
+    const long = 'Zahlungserinnerung versendet, noch nicht an das Inkassobüro übergeben'
+    const path = await send('invoices.csv', `externalId,accountId,status\nR-1,A-1,"${long}"\n`)
+    const { inspection } = await ask(path, 'inspect')
+    assert.deepEqual(inspection.statuses, [{ field: 'status', value: long, count: 1 }])
+    const [{ field, value: from }] = inspection.statuses
+    await change(path, { options: { translations: [{ field, from, to: 'past_due' }] } })
+    await ask(path, 'start')
+    assert.equal((await list('/invoices'))[0]?.status, 'past_due')
+  })
+
   test('whose columns tell nothing is asked about', async () => {
     const { send, ask, change } = await newAdmin()
     const path = await send('table.csv', 'Nummer;Bezeichnung\n1;Eins\n')
@@ -324,12 +337,14 @@ describe('a file that is sent', () => {
     assert.equal((await call('POST', `${path}/cancel`)).status, 409)
   })
 
-  test('is cancelled in the middle, and what it has written is taken back', async (context) => {
-    const { tenant, send, ended, call, list } = await newAdmin()
+  /** The last batch waits for somebody who adds one of its accounts. */
+  const cancelInTheMiddle = async (
+    context: TestContext,
+    { tenant, send, call }: Awaited<ReturnType<typeof newAdmin>>,
+  ) => {
     await tenant.add('accounts', [sampleAccount('A-1')])
     const rows = Array.from({ length: 4_000 }, (_, index) => `C-${index},Company ${index}\n`)
     const path = await send('accounts.csv', `accountId,company\n${rows.join('')}`)
-    // The last batch waits for somebody who adds one of its accounts.
     const adding = new pg.Client(service.connectionString)
     await adding.connect()
     context.after(() => adding.end())
@@ -345,6 +360,13 @@ describe('a file that is sent', () => {
     const cancelled = await call('POST', `${path}/cancel`)
     assertAnswers(named('CancelImport'), cancelled)
     await adding.query('rollback')
+    return path
+  }
+
+  test('is cancelled in the middle, and what it has written is taken back', async (context) => {
+    const admin = await newAdmin()
+    const { ended, call, list } = admin
+    const path = await cancelInTheMiddle(context, admin)
     const { state, removed, importId } = await ended(path)
     assert.equal(state, 'cancelled')
     assert.ok(removed > 0 && removed < 4_000, `${removed} were removed`)
@@ -353,6 +375,42 @@ describe('a file that is sent', () => {
     assert.deepEqual([items[0].id, items[0].state], [importId, 'undone'])
     await call('POST', `${path}/start`)
     assert.equal((await ended(path)).created, 4_000)
+  })
+
+  test('fails, and is not taken for cancelled, when what it has written cannot be taken back', async (context) => {
+    const admin = await newAdmin()
+    const { ended, call, list } = admin
+    await service.owner.query(`
+      create function refuse() returns trigger language plpgsql as $$ begin raise exception 'it stays'; end $$;
+      create trigger stays before delete on accounts for each row when (old.account_id = 'C-1') execute function refuse()`)
+    context.after(() => service.owner.query('drop trigger stays on accounts; drop function refuse'))
+    const { state, problem } = await ended(await cancelInTheMiddle(context, admin))
+    assert.deepEqual([state, problem], ['failed', 'The import could not be taken back; what went in stays: undo it.'])
+    assert.ok((await list('/accounts')).length > 1)
+    assert.equal((await call('GET', '/imports')).body.items[0].state, 'interrupted')
+  })
+
+  test('breaks off in the middle, what went in stays, and the log tells why', async (context) => {
+    const { send, ask, list } = await newAdmin()
+    await service.owner.query(`
+      create function refuse_last() returns trigger language plpgsql as $$ begin raise exception 'it is too much'; end $$;
+      create trigger refused before insert on accounts for each row when (new.account_id = 'C-3999') execute function refuse_last()`)
+    context.after(() => service.owner.query('drop trigger refused on accounts; drop function refuse_last'))
+    const log = context.mock.method(service.app.log, 'error', () => {})
+    const rows = Array.from({ length: 4_000 }, (_, index) => `C-${index},Company ${index}\n`)
+    const { state, problem } = await ask(await send('accounts.csv', `accountId,company\n${rows.join('')}`), 'start')
+    assert.deepEqual([state, problem], ['failed', 'The import broke off; what went in stays.'])
+    const logged = log.mock.calls.map(({ arguments: [line] }) => (line as { err: Error }).err.message)
+    assert.deepEqual(logged, ['it is too much'])
+    assert.ok((await list('/accounts')).length > 1)
+  })
+
+  test('is called by its name, whatever that is', async () => {
+    const { send, ask } = await newAdmin()
+    const { problem } = await ask(await send('Preise $& --alt.csv', '\n'), 'inspect')
+    assert.equal(problem, 'Preise $& --alt.csv is empty: its first line must name the columns.')
+    const archive = await ask(await send('a --b.zip', zipFile({ 'Preise --alt.csv': '' })), 'inspect')
+    assert.match(archive.problem, /Preise --alt\.csv/)
   })
 })
 
@@ -442,6 +500,18 @@ describe('an archive that is sent', () => {
     await change(path, { options: { members: [leftOut('contacts.csv'), leftOut('accounts.csv')] } })
     const nothing = await ask(path, 'check')
     assert.deepEqual([nothing.state, nothing.problem], ['failed', 'All files of the archive are left out: take one.'])
+  })
+
+  test('has no file of refused rows when those of one of its files are too many', async () => {
+    const { send, ask } = await newAdmin()
+    const notes = 'x'.repeat(10_000)
+    const rows = Array.from({ length: 900 }, (_, index) => `K-${index},A-9,${notes}\n`)
+    const many = `externalId,accountId,notes\n${rows.join('')}`
+    const { refused, hasRejectedRows } = await ask(
+      await send('a.zip', zipFile({ 'contacts.csv': many, 'accounts.csv': accounts })),
+      'check',
+    )
+    assert.deepEqual([refused, hasRejectedRows], [901, false])
   })
 
   test('of more files than a hundred is left to the command line', async () => {

@@ -3,6 +3,7 @@ import { type Field, type ResourceName, resourceNames, storedFieldsOf } from '@m
 import { shown } from '../../foreign-text.ts'
 import { suggestion } from '../../nearest-name.ts'
 import { Refusal } from '../../refusal.ts'
+import { asRefusal } from '../files/byte-source.ts'
 import { asText, textOfJson } from '../files/json-cells.ts'
 import { readValue, reasonAgainst } from '../reading/cell-values.ts'
 
@@ -30,16 +31,28 @@ export const emptyMapping: Mapping = {
   translate: new Map(),
 }
 
+/** The fields that a map gives beside those of single columns. */
+export const targetsOf = ({ split, join, set }: Mapping): string[] => [
+  ...[...split.values()].flatMap(({ into }) => into.filter((field) => field !== null)),
+  ...join.keys(),
+  ...set.keys(),
+]
+
+/** The headings that a map splits or joins. */
+export const partedHeadings = ({ split, join }: Mapping): string[] => [
+  ...split.keys(),
+  ...[...join.values()].flatMap(({ of }) => of),
+]
+
 const example = '{"contacts": {"rename": {"E-Mail": "email", "Fax": null}, "set": {"subsOnly": false}}}'
 const parts = ['rename', 'set', 'split', 'join', 'translate'] as const
 
 export const readMappings = async (path: string): Promise<Mappings> => {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Refusal(
-      `${path} ${error.code === 'ENOENT' ? 'does not exist: check the path' : `cannot be read: ${error.message}`}`,
-    )
+  const bytes = await readFile(path).catch((error) => {
+    throw asRefusal(path, error)
   })
-  const given = objectOf(parse(path, text), path)
+  // It may begin with a byte order mark, which this leaves out.
+  const given = objectOf(parse(path, new TextDecoder().decode(bytes)), path)
   return Object.fromEntries(
     Object.entries(given).map(([resource, mapping]) => {
       if (!isResource(resource)) {
@@ -133,14 +146,9 @@ const readJoin = (resource: ResourceName, field: string, value: unknown, where: 
 }
 
 /** A field has one source. */
-const refuseTwice = ({ rename, set, split, join }: Mapping, where: string): void => {
-  const sources = [
-    ...[...rename.values()].filter((field) => field !== null),
-    ...set.keys(),
-    ...[...split.values()].flatMap(({ into }) => into.filter((field) => field !== null)),
-    ...join.keys(),
-  ]
-  const twice = sources.find((field, index) => sources.indexOf(field) !== index)
+const refuseTwice = (mapping: Mapping, where: string): void => {
+  const sources = [...mapping.rename.values(), ...targetsOf(mapping)]
+  const twice = sources.find((field, index) => field !== null && sources.indexOf(field) !== index)
   if (twice !== undefined) throw new Refusal(`${where} gives ${twice} twice: leave one of them out`)
 }
 

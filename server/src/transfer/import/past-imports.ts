@@ -2,7 +2,7 @@ import type { TenantDatabase } from '../../database/database.ts'
 import { isImportLocked } from './import-lock.ts'
 import { type ImportRecord, listImports, undoDays } from './journal.ts'
 
-export type PastImport = ImportRecord & {
+type PastImport = ImportRecord & {
   runId: string | null
   state: 'running' | 'interrupted' | 'done' | 'undone' | 'done, too old to undo'
 }

@@ -1,7 +1,7 @@
-import { fieldsOf, type ResourceName, resourceNames } from '@masthead/contract'
+import { fieldsOf, importKeyOf, type ResourceName, resourceNames } from '@masthead/contract'
 import type { TenantQuery } from '../../database/tenant-query.ts'
 import { Refusal } from '../../refusal.ts'
-import { keyColumn, stagingTable } from './staged-rows.ts'
+import { stagingTable } from './staged-rows.ts'
 
 /** Holds the records that a full file of the resource lacks. */
 export const missingTable = (resource: ResourceName): string => `missing_${resource}`
@@ -25,7 +25,7 @@ export const readHeads = async (query: TenantQuery): Promise<Map<string, number>
 /** A refused row still shows that its record is in the file, as long as its key can be read. */
 export const findMissing = async (query: TenantQuery, resource: ResourceName, head: number): Promise<Missing> => {
   const staged = stagingTable(resource)
-  const key = keyColumn(resource)
+  const key = importKeyOf(resource)?.column
   const [unnamed] = await query.withoutTenant<{ line: number }>({
     text: `select line from ${staged} where reason is not null and id is null ${key ? `and ${key} is null` : ''} limit 1`,
   })

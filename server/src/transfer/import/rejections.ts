@@ -15,7 +15,7 @@ import type { TableReading } from '../reading/table-reading.ts'
 
 export type Rejection = { line: number; field: string; reason: string }
 
-export const rejectedFileOf = ({ rejectedPath }: SourceFile): string => `${rejectedPath}.rejected.csv`
+const rejectedFileOf = ({ rejectedPath }: SourceFile): string => `${rejectedPath}.rejected.csv`
 
 /**
  * Writes the refused rows as they stand in the file, separated and encoded as it is, with the reason in front, ready to be

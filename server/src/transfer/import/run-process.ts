@@ -49,14 +49,17 @@ export type ImportEvent =
 /** What is read or written is named for the command line. */
 export type WorkerProgress = RunProgress & { what: string }
 
+/** What the log needs of an error. */
+export type PlainError = { name: string; message: string; stack?: string; code?: string }
+
 /** The process sends these to its parent. */
 export type WorkerMessage =
   | { progress: ProgressOf<RunTask> }
   | { event: ImportEvent }
   | { result: ResultOf<RunTask> }
   | { stopped: true }
-  | { refusal: string }
-  | { failure: { name: string; message: string; stack?: string; code?: string } }
+  | { refusal: string; cause?: PlainError }
+  | { failure: PlainError }
 
 /** Limits the heap of the process; an import of any size needs a third of it. */
 const mostMebibytes = 256
@@ -100,7 +103,7 @@ const keep = (child: ChildProcess): void => {
 }
 
 /** `signal` ends the work where it is; `cancelled` lets it end in its own way: a run takes back what it has done. */
-export type RunSignals = { signal: AbortSignal; cancelled: AbortSignal }
+type RunSignals = { signal: AbortSignal; cancelled: AbortSignal }
 
 type Following<T extends RunTask> = RunSignals & {
   onProgress: (progress: ProgressOf<T>) => void
@@ -144,8 +147,10 @@ const outcomeOf = <T extends RunTask>(child: ChildProcess, task: T, { cancelled,
       else if ('event' in message) onEvent?.(message.event)
       else if ('result' in message) resolve(message.result as ResultOf<T>)
       else if ('stopped' in message) reject(cancelled.reason)
-      else if ('refusal' in message) reject(new Refusal(message.refusal))
-      else reject(Object.assign(new Error(), message.failure))
+      else if ('refusal' in message) {
+        const { refusal, cause } = message
+        reject(new Refusal(refusal, cause && { cause: Object.assign(new Error(), cause) }))
+      } else reject(Object.assign(new Error(), message.failure))
     })
     child.once('error', reject)
     // After the last message.

@@ -7,7 +7,7 @@ type Turn = { owner: string; isLarge: boolean }
 type Waiting = Turn & { begin: () => void }
 
 /** First in, first out. */
-const waiting: Waiting[] = []
+const waiting = new Set<Waiting>()
 const running = new Set<Turn>()
 
 /** Waits for a free slot; the signal ends the wait. */
@@ -24,10 +24,11 @@ export const inTurn = async <T>(turn: Turn, signal: AbortSignal, work: () => Pro
 const comeTo = (turn: Turn, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     const giveUp = () => {
-      waiting.splice(waiting.indexOf(mine), 1)
+      waiting.delete(mine)
       reject(signal.reason)
     }
     const begin = () => {
+      waiting.delete(mine)
       running.add(turn)
       signal.removeEventListener('abort', giveUp)
       resolve()
@@ -35,16 +36,16 @@ const comeTo = (turn: Turn, signal: AbortSignal): Promise<void> =>
     const mine: Waiting = { ...turn, begin }
     signal.throwIfAborted()
     signal.addEventListener('abort', giveUp, { once: true })
-    waiting.push(mine)
+    waiting.add(mine)
     beginNext()
   })
 
+/** Several may have waited for one that has ended. */
 const beginNext = (): void => {
-  if (running.size >= mostAtOnce) return
-  const largeRunning = [...running].filter(({ isLarge }) => isLarge).length
-  const mayBegin = ({ owner, isLarge }: Turn) =>
-    !(isLarge && largeRunning >= mostLargeAtOnce) && ![...running].some((one) => one.owner === owner)
-  const place = waiting.findIndex(mayBegin)
-  const [next] = place < 0 ? [] : waiting.splice(place, 1)
-  next?.begin()
+  for (const next of waiting) if (mayBegin(next)) next.begin()
 }
+
+const mayBegin = ({ owner, isLarge }: Turn): boolean =>
+  running.size < mostAtOnce &&
+  !(isLarge && [...running].filter((one) => one.isLarge).length >= mostLargeAtOnce) &&
+  ![...running].some((one) => one.owner === owner)

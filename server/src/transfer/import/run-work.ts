@@ -4,13 +4,14 @@ import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ResourceName, resourceNames } from '@masthead/contract'
 import { type Database, openDatabase, type TenantDatabase } from '../../database/database.ts'
+import { messageOf } from '../../error-message.ts'
 import { Refusal } from '../../refusal.ts'
 import { membersAt, openSourceFile } from '../files/source-file.ts'
 import { inspectAgain, inspectTable, type TableInspection, unreadable } from '../reading/inspection.ts'
 import { type FileOptions, headerKey, mappingOf, type RunOptions, readingOf } from '../reading/run-options.ts'
 import { headerOf, noticeResource, type ReadingOptions, understood } from '../reading/sources.ts'
 import type { Sight } from '../reading/table-reading.ts'
-import { importFiles } from './import.ts'
+import { BrokenOff, importFiles } from './import.ts'
 import { isImportLocked } from './import-lock.ts'
 import { findImport } from './journal.ts'
 import type { Mappings } from './mapping.ts'
@@ -20,6 +21,7 @@ import type {
   FilesTask,
   ImportEvent,
   ImportTask,
+  PlainError,
   RunTask,
   WorkerMessage,
   WorkerProgress,
@@ -79,7 +81,8 @@ process.on('message', async (message: RunTask | FilesTask | Cancellation) => {
   try {
     send({ result: await resultOf(tenant, task, { signal, onProgress }) })
   } catch (error) {
-    if (signal.aborted) send({ stopped: true })
+    if ('paths' in task && signal.aborted) send({ stopped: true })
+    else if (error instanceof BrokenOff) send({ refusal: error.message, cause: plain(error.cause) })
     else send(error instanceof Refusal ? { refusal: error.message } : { failure: plain(error) })
   } finally {
     clearInterval(reporting)
@@ -89,17 +92,21 @@ process.on('message', async (message: RunTask | FilesTask | Cancellation) => {
 type Progress = Extract<WorkerMessage, { progress: unknown }>['progress']
 type Sending = { signal: AbortSignal; onProgress: (progress: Progress) => void }
 
-const resultOf = async (tenant: TenantDatabase, task: RunTask, sending: Sending) => {
+const resultOf = (tenant: TenantDatabase, task: RunTask, sending: Sending) => {
   if ('paths' in task) return importPaths(tenant, task, sending)
-  try {
-    if ('export' in task) return await exportRecords(tenant, task, sending)
-    folder = task.folder
-    return await workOf(task)(tenant, task, sending)
-  } catch (error) {
-    if (!sending.signal.aborted) throw error
-    return 'export' in task ? null : ({ state: 'cancelled' } satisfies RunResult)
-  }
+  if ('export' in task) return exportRecords(tenant, task, sending).catch(ifCancelled(sending, null))
+  folder = task.folder
+  if (task.run.kind === 'undo') return undo(tenant, task, sending)
+  if (task.work !== 'inspect') return runImport(tenant, task, sending)
+  return inspect(tenant, task, sending).catch(ifCancelled(sending, { state: 'cancelled' } satisfies RunResult))
 }
+
+const ifCancelled =
+  <R>({ signal }: Sending, result: R) =>
+  (error: unknown): R => {
+    if (signal.aborted) return result
+    throw error
+  }
 
 /** Most processes never load it. */
 const exportRecords = async (tenant: TenantDatabase, task: ExportRunTask, sending: Sending) =>
@@ -108,21 +115,20 @@ const exportRecords = async (tenant: TenantDatabase, task: ExportRunTask, sendin
 type Following = { signal: AbortSignal; onProgress: (progress: WorkerProgress) => void }
 type Work = (tenant: TenantDatabase, task: ImportTask, following: Following) => Promise<RunResult>
 
-const workOf = ({ run, work }: ImportTask): Work => {
-  if (run.kind === 'undo') return undo
-  return work === 'inspect' ? inspect : runImport
-}
-
 /** A parent that has gone is noticed by `disconnect`, and is no error here. */
 const send = (message: WorkerMessage): void => {
   process.send?.(message, undefined, undefined, () => {})
 }
 
-/** The log needs no more of an error. */
-const plain = (error: unknown): Extract<WorkerMessage, { failure: unknown }>['failure'] => {
+const plain = (error: unknown): PlainError => {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) }
-  const { name, message, stack } = error
-  return { name, message, ...(stack && { stack }), ...('code' in error && { code: String(error.code) }) }
+  const { name, stack } = error
+  return {
+    name,
+    message: messageOf(error),
+    ...(stack && { stack }),
+    ...('code' in error && { code: String(error.code) }),
+  }
 }
 
 /** The file under a name that says what it holds, if that is known. */
@@ -175,7 +181,9 @@ const inspect: Work = async (tenant, task, { signal }) => {
     return { ...table, resource: table.resource || known.resource, options: known.options }
   }
   const asked = ({ member, options, resource }: SentTable) => ({
-    ...{ name: member || run.fileName, options: readingOf(options, resource), mappings: mappingsOf(options) },
+    name: member || run.fileName,
+    options: readingOf(options, resource),
+    mappings: mappingsOf(options),
   })
   const look = async (given: SentTable): Promise<LookedAt> => {
     const sight = isNew ? undefined : sights.get(openingOf(given))
@@ -220,7 +228,7 @@ type LookedAt = { table: SentTable; noticed: TableInspection | null; sight: Sigh
 /** Of an archive, a file that cannot be read can be left out. */
 const unlessWhole = (isArchive: boolean, table: SentTable, fileName: string) => (error: unknown) => {
   if (!isArchive || !(error instanceof Refusal)) throw error
-  return { table, noticed: unreadable(toldInConsole(error, fileName)), sight: null }
+  return { table, noticed: unreadable(toldInConsole(new Refusal(error.message), fileName)), sight: null }
 }
 
 const memberOf = ({ table, noticed }: LookedAt) => ({
@@ -262,13 +270,13 @@ const importPaths = (tenant: TenantDatabase, { paths, options }: FilesTask, foll
 }
 
 /** The tables that are imported, each with its header and with what it holds. */
-const importedTables = async (path: string, { options, resource, fileName }: ImportTask['run']) => {
-  const tables = sentTables(await membersAt(path, mostSent), { options, resource, fileName })
+const importedTables = async (path: string, run: ImportTask['run']) => {
+  const tables = sentTables(await membersAt(path, mostSent), run)
   const imported = []
   for (const table of tables.filter(({ isLeftOut }) => !isLeftOut)) {
     const reading = tableReading(table.member, table.options, table.resource)
     const file = await openSourceFile(path, { ...reading, header: undefined, bounds: mostSent })
-    const { resource } = await noticeResource(file, reading, {}, table.member || fileName)
+    const { resource } = await noticeResource(file, reading, {}, table.member || run.fileName)
     if (!resource) {
       const which = tables.length > 1 ? `${table.member}: ` : ''
       throw new Refusal(`${which}the columns do not tell what the file holds: choose it`)
@@ -279,56 +287,71 @@ const importedTables = async (path: string, { options, resource, fileName }: Imp
   return { isArchive: tables.length > 1, imported }
 }
 
-const runImport: Work = async (tenant, task, { signal, onProgress }) => {
+/** What an import that is cancelled has written is taken back. */
+const runImport: Work = async (tenant, task, following) => {
+  let importId: string | null = null
+  try {
+    return await importSent(tenant, task, following, (id) => {
+      importId = id
+    })
+  } catch (error) {
+    if (!following.signal.aborted) throw error
+  }
+  const taken = importId && (await takeBack(tenant, importId, task.author, following).catch(throwNotTakenBack))
+  return { state: 'cancelled', importId, ...(taken || {}) }
+}
+
+const throwNotTakenBack = (error: unknown): never => {
+  throw new BrokenOff('the import could not be taken back; what went in stays: undo it', { cause: error })
+}
+
+const importSent = async (
+  tenant: TenantDatabase,
+  task: ImportTask,
+  { signal, onProgress }: Following,
+  onBegun: (importId: string) => void,
+): Promise<RunResult> => {
   const { run, work, author } = task
   const { id: runId, fileName } = run
   const path = await fetchFile(tenant, task)
   const { isArchive, imported } = await importedTables(path, run)
-  let importId: string | null = null
-  const undone = async (): Promise<RunResult> => {
-    const taken = importId && (await takeBack(tenant, importId, author, onProgress))
-    return { state: 'cancelled', importId, ...(taken || {}) }
-  }
-  try {
-    const { id, files, refusals, groups, rejected } = await importFiles(tenant, [path], {
-      dryRun: work === 'check',
-      keepsRejected: true,
-      author,
-      signal,
-      members: imported.map(({ member, options, resource }) => ({
-        reading: tableReading(member, options, resource),
-        mappings: { [resource]: mappingOf(options, resource) },
-      })),
-      shownName: fileName,
-      most: mostSent,
-      onBegun: (id) => {
-        importId = id
-      },
-      onProgress,
+  const { id, files, refusals, groups, rejected } = await importFiles(tenant, [path], {
+    dryRun: work === 'check',
+    keepsRejected: true,
+    author,
+    signal,
+    members: imported.map(({ member, options, resource }) => ({
+      reading: tableReading(member, options, resource),
+      mappings: { [resource]: mappingOf(options, resource) },
+    })),
+    shownName: fileName,
+    most: mostSent,
+    onBegun,
+    onProgress,
+  })
+  signal.throwIfAborted()
+  // A file with too many of them has none written, so the rows of an archive would not be complete.
+  const areWritten = rejected.length === files.filter(({ refused }) => refused > 0).length
+  const rows = areWritten
+    ? await rejectedRowsOf(rejected, { path, fileName, isArchive, mostBytes: mostSent.rejectedBytes })
+    : null
+  await tenant.inBulk((_client, query) => storeRejectedRows(query, runId, rows))
+  if (work === 'import')
+    await tenant.transaction(async (query) => {
+      for (const { header, resource, options } of imported)
+        await rememberMapping(query, headerKey(header), { resource, options })
     })
-    if (signal.aborted) return await undone()
-    const rows = await rejectedRowsOf(rejected, { path, fileName, isArchive, mostBytes: mostSent.rejectedBytes })
-    await tenant.inBulk((_client, query) => storeRejectedRows(query, runId, rows))
-    if (work === 'import')
-      await tenant.transaction(async (query) => {
-        for (const { header, resource, options } of imported)
-          await rememberMapping(query, headerKey(header), { resource, options })
-      })
-    const memberOf = (file: string) => (isArchive ? file.slice(path.length + 1) : '')
-    const sum = (count: 'created' | 'changed' | 'unchanged' | 'refused') =>
-      files.reduce((total, file) => total + file[count], 0)
-    return {
-      state: work === 'check' ? 'checked' : 'done',
-      ...(!isArchive && imported[0] && { resource: imported[0].resource }),
-      ...{ created: sum('created'), changed: sum('changed'), unchanged: sum('unchanged'), refused: sum('refused') },
-      importId: id,
-      refusals: refusals.map(({ file, line, column, reason }) => ({ file: memberOf(file), line, column, reason })),
-      groups: groups.map((group) => ({ ...group, file: memberOf(group.file) })),
-      files: files.map((file) => ({ ...file, file: isArchive ? file.file.slice(fileName.length + 1) : file.file })),
-    }
-  } catch (error) {
-    if (!signal.aborted) throw error
-    return await undone()
+  const memberOf = (file: string) => (isArchive ? file.slice(path.length + 1) : '')
+  const sum = (count: 'created' | 'changed' | 'unchanged' | 'refused') =>
+    files.reduce((total, file) => total + file[count], 0)
+  return {
+    state: work === 'check' ? 'checked' : 'done',
+    ...(!isArchive && imported[0] && { resource: imported[0].resource }),
+    ...{ created: sum('created'), changed: sum('changed'), unchanged: sum('unchanged'), refused: sum('refused') },
+    importId: id,
+    refusals: refusals.map(({ file, line, column, reason }) => ({ file: memberOf(file), line, column, reason })),
+    groups: groups.map((group) => ({ ...group, file: memberOf(group.file) })),
+    files: files.map((file) => ({ ...file, file: isArchive ? file.file.slice(fileName.length + 1) : file.file })),
   }
 }
 
@@ -340,7 +363,7 @@ const takeBack = async (
   tenant: TenantDatabase,
   importId: string,
   author: ImportTask['author'],
-  onProgress: Following['onProgress'],
+  following: Following,
 ): Promise<Partial<RunResult> | null> => {
   for (let attempt = 1; ; attempt++) {
     const isFree = await tenant.transaction(async (query) => !(await isImportLocked(query)))
@@ -349,17 +372,23 @@ const takeBack = async (
     await delay(lockMilliseconds)
   }
   if (!(await tenant.transaction((query) => findImport(query, importId)))) return null
+  return undone(tenant, importId, author, following)
+}
+
+const undo: Work = async (tenant, { run: { importId }, author }, following) => ({
+  state: 'done',
+  ...(await undone(tenant, importId ?? '', author, following)),
+})
+
+const undone = async (
+  tenant: TenantDatabase,
+  importId: string,
+  author: ImportTask['author'],
+  { onProgress }: Following,
+) => {
   const { removed, restored, keptCount } = await undoImport(tenant, importId, {
     author,
     onProgress: (rows) => onProgress({ step: 'undoing', what: 'undo', done: rows, of: 0, rows }),
   })
   return { removed, restored, kept: keptCount }
-}
-
-const undo: Work = async (tenant, { run: { importId }, author }, { onProgress }) => {
-  const { removed, restored, keptCount } = await undoImport(tenant, importId ?? '', {
-    author,
-    onProgress: (rows) => onProgress({ step: 'undoing', what: 'undo', done: rows, of: 0, rows }),
-  })
-  return { state: 'done', removed, restored, kept: keptCount }
 }

@@ -255,11 +255,12 @@ describe('the process of an import', () => {
     assert.equal((await admin.ended(path)).state, 'checked')
   })
 
+  /** More than a million bytes are a large file, in however few rows. */
+  const large = `${header}${Array.from({ length: 5_000 }, (_, index) => `A-${index},${'Company '.repeat(25)}${index}\n`).join('')}`
+  assert.ok(large.length > 1_000_000)
+
   test('waits for those of other tenants, two at a time, one of them large', async () => {
     const admins = await Promise.all([1, 2, 3, 4].map(newAdmin))
-    // More than a million bytes are a large file, in however few rows.
-    const large = `${header}${Array.from({ length: 5_000 }, (_, index) => `A-${index},${'Company '.repeat(25)}${index}\n`).join('')}`
-    assert.ok(large.length > 1_000_000)
     const paths = await Promise.all(
       admins.map(({ send }, index) => send('accounts.csv', index < 2 ? large : `${header}A-1,Acme\n`)),
     )
@@ -271,6 +272,26 @@ describe('the process of an import', () => {
     await release()
     for (const [index, { ended }] of admins.entries()) assert.equal((await ended(paths[index] ?? '')).state, 'checked')
     assert.equal(alive(), 2, 'a process that did well is used again')
+  })
+
+  test('that ends makes room for all who have waited for it', async () => {
+    const [one, other] = [await newAdmin(), await newAdmin()]
+    const [path, waitingPath] = [await one.send('accounts.csv', large), await other.send('accounts.csv', large)]
+    const token = await one.tenant.serviceToken()
+    const release = await hold()
+    await one.check(path)
+    await until('it is judged', async () => (await waiting()) === 1)
+    await other.check(waitingPath)
+    const { id } = (await service.call('POST', '/exports', { token, body: { resources: ['publications'] } })).body
+    await one.call('POST', `${path}/cancel`)
+    assert.equal((await one.ended(path)).state, 'cancelled')
+    await until('the next large one is judged', async () => (await waiting()) === 1)
+    await until('a small one of its tenant is done', async () => {
+      const { state } = (await service.call('GET', `/exports/${id}`, { token })).body
+      return state === 'done'
+    })
+    await release()
+    assert.equal((await other.ended(waitingPath)).state, 'checked')
   })
 
   const childOf = (pid: number) => {

@@ -1,12 +1,4 @@
-import {
-  type Field,
-  identifiersOf,
-  importKeyOf,
-  importKeysOf,
-  longest,
-  type ResourceName,
-  storedFieldsOf,
-} from '@masthead/contract'
+import { type Field, identifiersOf, importKeysOf, longest, type ResourceName, storedFieldsOf } from '@masthead/contract'
 import { shown } from '../../foreign-text.ts'
 import { isUuid, newId } from '../../records/identifiers.ts'
 import { normalisedStatus } from '../../records/normalising.ts'
@@ -216,5 +208,3 @@ const copyLine = (cells: readonly (string | null)[]): string => {
   }
   return `${line}\n`
 }
-
-export const keyColumn = (resource: ResourceName): string | null => importKeyOf(resource)?.column ?? null

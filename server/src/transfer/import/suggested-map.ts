@@ -1,16 +1,14 @@
-import { writeFile } from 'node:fs/promises'
 import type { ResourceName } from '@masthead/contract'
-import { shown } from '../../foreign-text.ts'
-import { Refusal } from '../../refusal.ts'
 import { openTables, type ReadingOptions, sourceOf } from '../reading/sources.ts'
+import { writeNewFile } from './new-file.ts'
 
-export type SuggestedMap = { path: string; unknown: string[] }
+type SuggestedMap = { path: string; unknown: string[] }
 
 /** Writes a map that names the field of each column as far as it was noticed, and all statuses that nobody knows. */
 export const suggestMap = async (file: string, path: string, options: ReadingOptions): Promise<SuggestedMap> => {
   const maps: Partial<Record<ResourceName, object>> = {}
   const unknown: string[] = []
-  for (const table of await openTables(file, options)) {
+  for (const table of (await openTables(file, options)).imported) {
     const { resource, reading } = await sourceOf(table, options, {})
     const columns = reading.columns.filter(({ heading }) => heading !== '')
     unknown.push(...reading.unknown.map(({ heading }) => heading))
@@ -27,10 +25,6 @@ export const suggestMap = async (file: string, path: string, options: ReadingOpt
       join: {},
     }
   }
-  await writeFile(path, `${JSON.stringify(maps, null, 2)}\n`, { flag: 'wx' }).catch((cause: NodeJS.ErrnoException) => {
-    const reason =
-      cause.code === 'EEXIST' ? 'is there already: remove it, or name another file with --to' : cause.message
-    throw new Refusal(`${shown(path).slice(1, -1)} ${reason}`, { cause })
-  })
+  await writeNewFile(path, `${JSON.stringify(maps, null, 2)}\n`)
   return { path, unknown }
 }

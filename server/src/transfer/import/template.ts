@@ -1,14 +1,9 @@
-import { writeFile } from 'node:fs/promises'
 import { importKeysOf, type ResourceName, storedFieldsOf } from '@masthead/contract'
-import { messageOf } from '../../error-message.ts'
-import { fileTrouble } from '../../file-trouble.ts'
-import { Refusal } from '../../refusal.ts'
 import { csvLine } from '../files/csv-rows.ts'
+import { byteOrderMark } from '../files/text-encoding.ts'
+import { writeNewFile } from './new-file.ts'
 
-/** By it Excel recognises UTF-8. */
-const byteOrderMark = '\uFEFF'
-
-/** A file to fill in: a line with the columns of a resource. */
+/** A file to fill in: a line with the columns of a resource. Excel recognises UTF-8 by the mark. */
 export const importTemplate = (resource: ResourceName): { fileName: string; content: Buffer } => {
   const columns = storedFieldsOf(resource).map(({ name }) => name)
   return { fileName: `${resource}.csv`, content: Buffer.from(byteOrderMark + csvLine(columns)) }
@@ -18,10 +13,7 @@ export const importTemplate = (resource: ResourceName): { fileName: string; cont
 export const writeImportTemplate = async (resource: ResourceName, to: string | undefined) => {
   const { fileName, content } = importTemplate(resource)
   const path = to ?? fileName
-  await writeFile(path, content, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'EEXIST') throw new Refusal(`${path} exists: remove it, or choose another name with --to`)
-    throw new Refusal(`${fileTrouble(path, error) ?? `${path}: ${messageOf(error)}`}: choose another place with --to`)
-  })
+  await writeNewFile(path, content)
   const needed = storedFieldsOf(resource).filter((field) => !field.isNullable && field.default === null)
   const [names, keys] = [needed.map(({ name }) => name), importKeysOf(resource).map(({ name }) => name)]
   return { resource, path, needed: keys.some((key) => names.includes(key)) ? names : [...names, keys.join(' or ')] }

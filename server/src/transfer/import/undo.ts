@@ -20,7 +20,7 @@ import { Refusal } from '../../refusal.ts'
 import { inTransaction } from './bulk-transaction.ts'
 import { addCounts, noteUntold, tellOfImport, type WrittenCounts } from './import-events.ts'
 import { withImportLock } from './import-lock.ts'
-import { findImport, type Image, undoDays, undoneCounts } from './journal.ts'
+import { findImport, type Image, type ImportRecord, undoDays, undoneCounts } from './journal.ts'
 
 /** A record that an undo left as it is. */
 export type Kept = { resource: ResourceName; id: string; name: string | null; reason: string }
@@ -37,17 +37,17 @@ export type Undone = {
 const batchSize = 1_000
 const mostNamed = 1_000
 
-export type UndoOptions = { author?: Author; signal?: AbortSignal; onProgress?: (done: number) => void }
+type UndoOptions = { author?: Author; signal?: AbortSignal; onProgress?: (done: number) => void }
 
 /** Former values are restored first, because records that the import created may refer to them. */
 export const undoImport = (
   tenant: TenantDatabase,
-  id: string,
+  given: string,
   { author = operator, signal, onProgress }: UndoOptions = {},
 ): Promise<Undone> =>
   tenant.inBulk((_client, query) =>
     withImportLock(query, async () => {
-      await requireUndoable(query, id)
+      const { id } = await findUndoable(query, given)
       const undo: Undo = { query, id, author, signal, counts: await undoneCounts(query, id) }
       const undone: Undone = { id, removed: 0, restored: 0, keptCount: 0, kept: [] }
       await noteUntold(query, id, await changesCursorNow(tenant))
@@ -66,14 +66,14 @@ export const undoImport = (
     }),
   )
 
-const requireUndoable = async (query: Query, id: string): Promise<void> => {
+const findUndoable = async (query: Query, id: string): Promise<ImportRecord> => {
   const found = isUuid(id) ? await findImport(query, id) : undefined
   if (!found) throw new Refusal(`there is no import "${id}" in this tenant; \`masthead import list\` shows them`)
   if (found.undoneAt)
     throw new Refusal(
       `this import was undone on ${found.undoneAt.toISOString()}: import its files again to have it back`,
     )
-  if (found.startedAt.getTime() >= Date.now() - undoDays * 86_400_000) return
+  if (found.startedAt.getTime() >= Date.now() - undoDays * 86_400_000) return found
   throw new Refusal(
     `an import can be undone for ${undoDays} days; this one began on ${found.startedAt.toISOString()}. Correct its records by another import`,
   )
@@ -233,11 +233,14 @@ const keptRecord = (resource: ResourceName, image: Image, reason: string): Kept 
 }
 
 /** Records at the positions from $3 to $4, which are all of one import. The index holds positions by class. */
-const created = (resource: ResourceName): string => {
-  const classes = Array.from({ length: tables[resource].classCount }, (_, index) => index)
-  return `${resource} as record
-    where record.tenant_id = $1 and record.class = any (array[${classes.join(', ')}]::smallint[])
+const created = (resource: ResourceName): string =>
+  `${resource} as record
+    where record.tenant_id = $1 and record.class = any (${classesOf(resource)})
       and record.position between $3 and $4`
+
+const classesOf = (resource: ResourceName): string => {
+  const classes = Array.from({ length: tables[resource].classCount }, (_, index) => index)
+  return `array[${classes.join(', ')}]::smallint[]`
 }
 
 /** Subscriptions of the import ($2) from which one was renewed that it did not create, or that changed since. */
@@ -245,7 +248,7 @@ const keptPredecessors = `
   with recursive created as (
     select record.id, record.renewed_from_subs_id
     from import_creations as creation join subscriptions as record
-      on record.tenant_id = $1 and record.class = any (array[0, 1]::smallint[]) and record.position between creation.first and creation.last
+      on record.tenant_id = $1 and record.class = any (${classesOf('subscriptions')}) and record.position between creation.first and creation.last
     where creation.tenant_id = $1 and creation.import_id = $2 and creation.resource = 'subscriptions'
       and record.import_id = $2
   ), kept as (

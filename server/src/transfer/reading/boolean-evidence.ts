@@ -1,7 +1,7 @@
 import type { Field } from '@masthead/contract'
 import { type Cell, textOfCell } from '../files/cell.ts'
 import { readValue } from './cell-values.ts'
-import type { Decision, Evidence } from './column-format.ts'
+import { type Decision, type Evidence, plainValue } from './column-format.ts'
 
 /** Where `x` marks what is true and nothing else is written, an empty cell is false. */
 export class BooleanEvidence implements Evidence {
@@ -32,7 +32,7 @@ export class BooleanEvidence implements Evidence {
       read: (cell) => {
         if (cell === undefined) return undefined
         if (cell === null || cell === '') return ofEmpty
-        return isMark(cell) ? 'true' : textOfCell(cell)
+        return isMark(cell) ? 'true' : plainValue(this.#field, cell)
       },
       noticed: {
         ...{ format: isAlone ? 'x for yes, empty for no' : 'x for yes', fits, values: this.#values },

@@ -15,8 +15,6 @@ export type FormatOptions = {
   epoch?: 'seconds' | 'milliseconds' | undefined
 }
 
-export type OptionName = 'dates' | 'decimal' | 'timeZone' | 'epoch'
-
 /** Why a file or a column cannot be read yet, and what to say on the command line; empty where saying something does not help. */
 export type Problem = {
   text: string
@@ -35,7 +33,7 @@ export type Noticed = {
   format: string
   fits: number
   values: number
-  option: OptionName | ''
+  option: keyof FormatOptions | ''
   choices: { value: string; example: string }[]
   doubt: Problem | null
 }

@@ -1,7 +1,7 @@
 import { importKeysOf, type ResourceName, resourceNames, storedFieldsOf } from '@masthead/contract'
 import { fieldOfHeading } from '@masthead/contract/field-names'
 import { rejectionColumns } from '../files/rejected-rows.ts'
-import type { Mapping } from '../import/mapping.ts'
+import { emptyMapping, type Mapping, partedHeadings, targetsOf } from '../import/mapping.ts'
 
 /** Which field a column of a file holds, and why. */
 export type Column = {
@@ -12,18 +12,11 @@ export type Column = {
 }
 
 /** What a map says comes first, then the names of the API, then those of the four languages, each for one column. */
-export const matchColumns = (
-  resource: ResourceName,
-  header: readonly string[],
-  mapping: Mapping | undefined,
-): Column[] => {
+export const matchColumns = (resource: ResourceName, header: readonly string[], mapping: Mapping): Column[] => {
   const known = new Set(storedFieldsOf(resource).map(({ name }) => name))
-  const used = new Set([
-    ...(mapping?.split.keys() ?? []),
-    ...[...(mapping?.join.values() ?? [])].flatMap(({ of }) => of),
-  ])
+  const used = new Set(partedHeadings(mapping))
   const columns = header.map((heading): Column => {
-    const chosen = mapping?.rename.get(heading)
+    const chosen = mapping.rename.get(heading)
     if (chosen !== undefined) return { heading, field: chosen, match: chosen === null ? 'left out' : 'chosen' }
     if (used.has(heading)) return { heading, field: null, match: 'chosen' }
     if (rejectionColumns.includes(heading)) return { heading, field: null, match: 'left out' }
@@ -41,19 +34,12 @@ export const matchColumns = (
   return columns
 }
 
-/** The fields that a map gives beside those of single columns. */
-export const targetsOf = (mapping: Mapping | undefined): string[] => [
-  ...[...(mapping?.split.values() ?? [])].flatMap(({ into }) => into.filter((field) => field !== null)),
-  ...(mapping?.join.keys() ?? []),
-  ...(mapping?.set.keys() ?? []),
-]
-
-export type Candidate = { resource: ResourceName; matched: number; unknown: number }
+type Candidate = { resource: ResourceName; matched: number; unknown: number }
 
 /** How well the columns of a file fit each resource. */
 const fitsOf = (header: readonly string[]) =>
   resourceNames.map((resource) => {
-    const columns = matchColumns(resource, header, undefined)
+    const columns = matchColumns(resource, header, emptyMapping)
     const fields = new Set(columns.flatMap(({ field }) => field ?? []))
     const hasKey = importKeysOf(resource).some(({ name }) => fields.has(name))
     const needed = storedFieldsOf(resource).filter((field) => !field.isNullable && field.default === null)

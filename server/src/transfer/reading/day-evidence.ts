@@ -40,7 +40,7 @@ export class DayEvidence implements Evidence {
     if (cell instanceof TypedCell) this.#addTyped(cell)
     else if (this.#isPlain(cell)) {
       this.#plain++
-      this.#note('', cell)
+      this.#note('')
       for (const order of orders) this.#fits[order]++
       this.#readable++
       if (this.#isInstant) this.#withZone++
@@ -56,7 +56,7 @@ export class DayEvidence implements Evidence {
     return this.#isInstant ? parseInstant(text) !== null : isCalendarDate(text)
   }
 
-  #note(shape: WrittenDate['shape'], _text: string): void {
+  #note(shape: WrittenDate['shape']): void {
     this.#shapes.set(shape, (this.#shapes.get(shape) ?? 0) + 1)
   }
 
@@ -84,7 +84,7 @@ export class DayEvidence implements Evidence {
     const [one, other] = orders.map((order) => dateIn(order, written.date))
     if (one === null && other === null) return
     this.#readable++
-    this.#note(written.date.shape, text)
+    this.#note(written.date.shape)
     if (one !== null) this.#fits.dmy++
     else this.#only.mdy ??= text
     if (other !== null) this.#fits.mdy++

@@ -17,7 +17,7 @@ export type TableInspection = Omit<Inspection, 'isRemembered' | 'members' | 'mem
 type Asked = { name: string; options: ReadingOptions; mappings: Mappings }
 
 /** What was noticed, and what was seen, for another look that needs not read all rows again; null when nobody knows what it holds. */
-export type TableLook = { noticed: TableInspection; sight: Sight | null }
+type TableLook = { noticed: TableInspection; sight: Sight | null }
 
 /** What was noticed in a file, for somebody who decides how it is read. All rows are looked at. */
 export const inspectTable = async (file: SourceFile, asked: Asked, signal?: AbortSignal): Promise<TableLook> => {

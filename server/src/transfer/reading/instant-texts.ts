@@ -3,7 +3,7 @@ import { type DateOrder, dateIn, type WrittenDate, writtenDate } from './date-te
 import type { TimeZone } from './time-zone.ts'
 
 /** An instant as it is written. */
-export type WrittenInstant = {
+type WrittenInstant = {
   date: WrittenDate
   /** HH:MM:SS.mmm */
   time: string
@@ -47,7 +47,7 @@ const zoneOf = (given: string): string => {
   return `${given[0]}${digits.slice(0, 2)}:${digits.slice(2)}`
 }
 
-export type InstantProblem = { problem: string }
+type InstantProblem = { problem: string }
 
 /** In the form of the API; null when there is no such moment. A text without a zone needs one. */
 export const instantIn = (

@@ -2,7 +2,7 @@
 export type DecimalSign = 'comma' | 'point'
 
 /** A number as it is written: without its sign and currency, which mean the same everywhere. */
-export type WrittenNumber = { isNegative: boolean; digits: string; currency: string }
+type WrittenNumber = { isNegative: boolean; digits: string; currency: string }
 
 const currency =
   '[€$£¥₣₤₺₽₹]|[A-Z]{2,3}\\$|(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|MXN|ARS|BRL|Fr\\.?|SFr\\.?|kr\\.?|zł)'

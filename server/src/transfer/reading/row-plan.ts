@@ -2,7 +2,7 @@ import { type Field, type ResourceName, storedFieldsOf } from '@masthead/contrac
 import { type Cell, textOfCell } from '../files/cell.ts'
 import type { SourceRow } from '../files/csv-rows.ts'
 import { cellOfSpreadsheet } from '../files/spreadsheet-cells.ts'
-import type { Mapping } from '../import/mapping.ts'
+import { type Mapping, targetsOf } from '../import/mapping.ts'
 import { type ColumnReader, isText, plainValue } from './column-format.ts'
 import type { Column } from './columns.ts'
 import type { GivenValue } from './wrong-cell.ts'
@@ -20,7 +20,7 @@ export class RowPlan {
   readonly fields: readonly Field[]
   readonly #header: readonly string[]
   readonly #columns: readonly Column[]
-  readonly #mapping: Mapping | undefined
+  readonly #mapping: Mapping
   /** For each column, the place of its field. */
   readonly #places: (number | undefined)[]
   readonly #constants: Cell[]
@@ -32,7 +32,7 @@ export class RowPlan {
     resource: ResourceName,
     { header, hasObjects }: { header: readonly string[]; hasObjects: boolean },
     columns: readonly Column[],
-    mapping: Mapping | undefined,
+    mapping: Mapping,
   ) {
     this.fields = storedFieldsOf(resource)
     this.#header = header
@@ -41,16 +41,16 @@ export class RowPlan {
     this.#hasObjects = hasObjects
     const placeOf = (name: string | null) => this.fields.findIndex((field) => field.name === name)
     this.#places = columns.map(({ field }) => (field === null ? undefined : placeOf(field)))
-    this.#constants = this.fields.map(({ name }) => mapping?.set.get(name))
+    this.#constants = this.fields.map(({ name }) => mapping.set.get(name))
     this.#steps = [
-      ...[...(mapping?.split ?? [])].map(([heading, { into, at }]) => {
+      ...[...mapping.split].map(([heading, { into, at }]) => {
         const [from, places] = [
           header.indexOf(heading),
           into.map((name) => (name === null ? undefined : placeOf(name))),
         ]
         return (cells: readonly Cell[], values: Cell[]) => splitInto(textOfCell(cells[from]), at, places, values)
       }),
-      ...[...(mapping?.join ?? [])].map(([name, { of, with: sign }]) => {
+      ...[...mapping.join].map(([name, { of, with: sign }]) => {
         const [place, from] = [placeOf(name), of.map((heading) => header.indexOf(heading))]
         return (cells: readonly Cell[], values: Cell[]) => {
           values[place] =
@@ -61,22 +61,12 @@ export class RowPlan {
         }
       }),
     ]
-    this.#translations = new Map([...(mapping?.translate ?? [])].map(([name, values]) => [placeOf(name), values]))
-  }
-
-  get columns(): readonly Column[] {
-    return this.#columns
+    this.#translations = new Map([...mapping.translate].map(([name, values]) => [placeOf(name), values]))
   }
 
   /** The fields that the file or its map gives. */
   get given(): Field[] {
-    const split = [...(this.#mapping?.split.values() ?? [])].flatMap(({ into }) => into)
-    const names = new Set([
-      ...this.#columns.map(({ field }) => field),
-      ...split,
-      ...(this.#mapping?.join.keys() ?? []),
-      ...(this.#mapping?.set.keys() ?? []),
-    ])
+    const names = new Set([...this.#columns.map(({ field }) => field), ...targetsOf(this.#mapping)])
     return this.fields.filter(({ name }) => names.has(name))
   }
 
@@ -87,12 +77,12 @@ export class RowPlan {
   /** What tells whether the cells of a field come from the same place in another plan, before they are translated. */
   sourceOf(field: string): string {
     const columns = this.#columns.flatMap((column, index) => (column.field === field ? index : []))
-    const split = [...(this.#mapping?.split ?? [])].filter(([, { into }]) => into.includes(field))
-    return JSON.stringify([columns, split, this.#mapping?.join.get(field), this.#mapping?.set.get(field)])
+    const split = [...this.#mapping.split].filter(([, { into }]) => into.includes(field))
+    return JSON.stringify([columns, split, this.#mapping.join.get(field), this.#mapping.set.get(field)])
   }
 
   translationOf(field: string): string {
-    return JSON.stringify([...(this.#mapping?.translate.get(field) ?? [])])
+    return JSON.stringify([...(this.#mapping.translate.get(field) ?? [])])
   }
 
   /** JSON rows may bring columns that nobody has decided about. */

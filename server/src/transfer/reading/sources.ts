@@ -3,10 +3,10 @@ import { type ResourceName, resourceNames } from '@masthead/contract'
 import { Refusal } from '../../refusal.ts'
 import type { Bounds } from '../files/bounds.ts'
 import type { Escapes } from '../files/escaped-rows.ts'
-import { resourceOfName } from '../files/file-names.ts'
+import { importedMembers, resourceOfName } from '../files/file-names.ts'
 import { openSourceFiles, type SourceFile } from '../files/source-file.ts'
 import type { Encoding } from '../files/text-encoding.ts'
-import { hint, type Mappings } from '../import/mapping.ts'
+import { emptyMapping, hint, type Mappings } from '../import/mapping.ts'
 import type { FormatOptions } from './column-format.ts'
 import { resourceOfColumns } from './columns.ts'
 import { readTable, type TableOptions, type TableReading } from './table-reading.ts'
@@ -32,19 +32,22 @@ export type ReadingOptions = {
 /** A table with what it holds. */
 export type Source = { resource: ResourceName; file: SourceFile; options: TableOptions; reading: TableReading }
 
-/** How a file is opened. */
-export const openTables = (path: string, options: ReadingOptions, bounds?: Bounds): Promise<SourceFile[]> => {
+/** The tables of a file. An archive may hold others than those that are imported. */
+export const openTables = async (path: string, options: ReadingOptions, bounds?: Bounds) => {
   const { encoding, escapes, sheet, member, columns: header } = options
-  return openSourceFiles(path, { encoding, escapes, sheet, member, header, bounds })
+  const tables = await openSourceFiles(path, { encoding, escapes, sheet, member, header, bounds })
+  const taken = importedMembers(tables.map(({ member }) => member))
+  const isTaken = ({ member }: SourceFile) => taken.includes(member)
+  return { imported: tables.filter(isTaken), leftOut: tables.filter((table) => !isTaken(table)) }
 }
 
-export const tableOptionsOf = (options: ReadingOptions, mapping: TableOptions['mapping']): TableOptions => {
+export const tableOptionsOf = (options: ReadingOptions, mapping = emptyMapping): TableOptions => {
   const { dates, decimal, epoch, isForSpreadsheet, ignoreUnknown } = options
   const timeZone = options.timeZone === undefined ? undefined : timeZoneNamed(options.timeZone)
   return { dates, decimal, epoch, timeZone, isForSpreadsheet, ignoreUnknown, mapping }
 }
 
-export type NoticedResource = { resource: ResourceName | undefined; noticed: 'given' | 'name' | 'columns' | '' }
+type NoticedResource = { resource: ResourceName | undefined; noticed: 'given' | 'name' | 'columns' | '' }
 
 /** What a table holds: as it is said, by its name, by the only resource of a map, or by its columns. */
 export const noticeResource = async (

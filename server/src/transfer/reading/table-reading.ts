@@ -6,9 +6,10 @@ import { Refusal } from '../../refusal.ts'
 import { type Cell, textOfCell } from '../files/cell.ts'
 import type { SourceRow } from '../files/csv-rows.ts'
 import type { Escapes } from '../files/escaped-rows.ts'
-import { nameOfEncoding, type SourceFile } from '../files/source-file.ts'
+import type { SourceFile } from '../files/source-file.ts'
 import { markOf } from '../files/spreadsheet-cells.ts'
-import { hint, type Mapping } from '../import/mapping.ts'
+import { encodingNames } from '../files/text-encoding.ts'
+import { hint, type Mapping, partedHeadings, targetsOf } from '../import/mapping.ts'
 import {
   type ColumnReader,
   type Currency,
@@ -19,24 +20,24 @@ import {
   type Problem,
   sentenceOf,
 } from './column-format.ts'
-import { type Column, matchColumns, targetsOf } from './columns.ts'
+import { type Column, matchColumns } from './columns.ts'
 import { evidenceOf } from './evidence-of.ts'
 import { type GivenRow, RowPlan } from './row-plan.ts'
 
 export type TableOptions = FormatOptions & {
-  mapping?: Mapping | undefined
+  mapping: Mapping
   ignoreUnknown?: boolean | undefined
   /** Whether texts have marks for spreadsheets in front; noticed when undefined. */
   isForSpreadsheet?: boolean | undefined
 }
 
 /** What the cells of a column told. */
-export type ColumnSight = Column & { examples: string[]; values: number }
+type ColumnSight = Column & { examples: string[]; values: number }
 
 /** What apostrophes in front of texts are, where some could be marks for spreadsheets. */
-export type Apostrophes = 'none' | 'marks' | 'text' | 'in doubt'
+type Apostrophes = 'none' | 'marks' | 'text' | 'in doubt'
 
-export type NoticedFormat = Noticed & { field: string; heading: string }
+type NoticedFormat = Noticed & { field: string; heading: string }
 
 /** How a file is read as records of a resource, and what was noticed on the way. */
 export type TableReading = {
@@ -287,7 +288,7 @@ export class Sight {
     const [mapping, known] = [this.#options.mapping, storedFieldsOf(resource).map(({ name }) => name)]
     const all = [...fields, ...targetsOf(mapping)]
     for (const twice of new Set(all.filter((field, index) => all.indexOf(field) !== index))) {
-      const headings = this.#columns.filter(({ field }) => field === twice).map(({ heading }) => `"${heading}"`)
+      const headings = this.#columns.filter(({ field }) => field === twice).map(({ heading }) => shown(heading))
       const isSet = headings.length === 1
       note(
         isSet
@@ -296,10 +297,7 @@ export class Sight {
         'Leave one of them out: null in a map does that for a column, and `masthead import suggest` writes one',
       )
     }
-    for (const heading of [
-      ...(mapping?.split.keys() ?? []),
-      ...[...(mapping?.join.values() ?? [])].flatMap(({ of }) => of),
-    ])
+    for (const heading of partedHeadings(mapping))
       if (!this.#file.header.includes(heading))
         note(`the map names the column ${shown(heading)}, which it does not have`, 'Correct the map, or the heading')
     const rivals = unknown.filter(({ heading }) => fieldOfHeading(resource, heading) !== null)
@@ -373,7 +371,7 @@ export class Sight {
   #notes(hasMarks: boolean): string[] {
     const { encoding, isEncodingSure, escapes, sheet, sheets } = this.#file
     const notes: string[] = []
-    if (encoding !== '' && encoding !== 'utf-8') notes.push(`The text is read as ${nameOfEncoding(this.#file)}.`)
+    if (encoding !== '' && encoding !== 'utf-8') notes.push(`The text is read as ${encodingNames[encoding]}.`)
     if (!isEncodingSure) notes.push('Some bytes are not UTF-8, and rows with them are refused.')
     if (escapes !== 'quotes') notes.push('Backslash escapes are read, and \\N is null.')
     if (sheets.length > 1) notes.push(`The sheet "${sheet}" is read, one of ${sheets.length}.`)
@@ -390,7 +388,7 @@ export class Sight {
           if (value !== '' && !known.includes(normalisedStatus(value)))
             counts.set(value, (counts.get(value) ?? 0) + count)
         }
-        return [...counts].map(([value, count]) => ({ field, value: value.slice(0, longestExample), count }))
+        return [...counts].map(([value, count]) => ({ field, value, count }))
       })
       .sort((one, other) => other.count - one.count)
       .slice(0, mostStatuses)

@@ -308,7 +308,7 @@ export const takeWakes = async (database: Database): Promise<string[]> => {
 /** Of each endpoint, at most so many are counted. */
 const mostCounted = 10_000
 
-export type Queues = {
+type Queues = {
   kind: EndpointKind
   waiting: number
   failed: number

@@ -55,6 +55,10 @@ export const lockEndpoint = async (query: TenantQuery, id: string): Promise<bool
   return (await query({ text, values: [id] })).length > 0
 }
 
+/** Lets one transaction at a time create endpoints of the tenant, so that each counts those of the one before. */
+export const lockCreation = (query: TenantQuery): Promise<unknown> =>
+  query({ text: `select pg_advisory_xact_lock(hashtextextended('masthead webhook endpoints ' || $1::text, 0))` })
+
 export type EndpointFields = { url: string; events: readonly string[]; description: string }
 
 export const insertEndpoint = (
@@ -98,12 +102,12 @@ export const disableEndpoint = async (
   id: string,
   because: NonNullable<Endpoint['disabledBecause']>,
 ): Promise<void> => {
-  const disabled = await query({
+  const [disabled] = await query<Pick<Endpoint, 'id' | 'url'>>({
     text: `update webhook_endpoints set disabled_at = now(), disabled_because = $3
-      where tenant_id = $1 and id = $2 and disabled_at is null returning 1`,
+      where tenant_id = $1 and id = $2 and disabled_at is null returning id, url`,
     values: [id, because],
   })
-  if (disabled.length > 0) await auditEndpoint(query, author, id, 'disabled', { because })
+  if (disabled) await auditEndpoint(query, author, disabled, 'disabled', { because })
 }
 
 /** It has five days again. */
@@ -147,12 +151,22 @@ export const deleteSomeDeliveries = async (query: TenantQuery, id: string): Prom
   return deleted.length === deletedAtOnce
 }
 
-/** With what is left of its deliveries. The lock waits for writes in flight, which could still add some. */
-export const removeEndpoint = async (query: TenantQuery, id: string): Promise<void> => {
+/** Deletes the endpoint with the rest of its deliveries; returns false when it is gone already. The lock waits for writes that may add deliveries. */
+export const removeEndpoint = async (query: TenantQuery, id: string): Promise<boolean> => {
   await query({ text: 'select 1 from webhook_endpoints where tenant_id = $1 and id = $2 for update', values: [id] })
   await query({ text: 'delete from webhook_deliveries where tenant_id = $1 and endpoint_id = $2', values: [id] })
-  await query({ text: 'delete from webhook_endpoints where tenant_id = $1 and id = $2', values: [id] })
+  const text = 'delete from webhook_endpoints where tenant_id = $1 and id = $2 returning 1'
+  return (await query({ text, values: [id] })).length > 0
 }
 
-export const auditEndpoint = (query: TenantQuery, author: Author, id: string, action: string, after: object) =>
-  audit(query, author, [{ action, resource: 'webhook_endpoints', recordId: id, after: JSON.stringify(after) }])
+/** Each entry contains the address, because people know the endpoint by it. */
+export const auditEndpoint = (
+  query: TenantQuery,
+  author: Author,
+  { id, url }: Pick<Endpoint, 'id' | 'url'>,
+  action: string,
+  facts: object = {},
+) => {
+  const after = JSON.stringify({ url: shownUrl(url), ...facts })
+  return audit(query, author, [{ action, resource: 'webhook_endpoints', recordId: id, after }])
+}

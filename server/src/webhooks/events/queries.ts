@@ -1,7 +1,7 @@
 import type { TenantQuery } from '../../database/tenant-query.ts'
 
 /** Events of records are stored by the write statement; these are the others. */
-export type OtherEvent = { type: string; recordId: string; data: object }
+type OtherEvent = { type: string; recordId: string; data: object }
 
 /** Stores an event for the endpoint, or for all that are told of its type. It commits with what it tells of. Returns its id. */
 export const recordEvent = async (

@@ -5,7 +5,7 @@ import { shownUrl } from '../addresses.ts'
 import { wakeLater } from '../deliveries/queries.ts'
 import { endRest, restEndpoint } from '../endpoints/queries.ts'
 
-export type Delivery = {
+type Delivery = {
   id: string
   endpointId: string
   number: number

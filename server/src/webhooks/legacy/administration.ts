@@ -1,10 +1,11 @@
+import { operator } from '../../audit/author.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { Refusal } from '../../refusal.ts'
 import { shownUrl } from '../addresses.ts'
 import { sealSigningSecret } from '../secret.ts'
 import {
   attachSystem,
-  auditOperation,
+  auditSystem,
   countDeliveries,
   deleteSystem,
   findSystem,
@@ -32,7 +33,7 @@ export const detach = (tenant: TenantDatabase, discard: boolean): Promise<{ disc
       )
     }
     const discarded = await deleteSystem(query)
-    await auditOperation(query, tenant, 'detached', { discarded })
+    await auditSystem(query, operator, tenant, 'detached', { discarded })
     return { discarded }
   })
 
@@ -42,9 +43,9 @@ export const status = (tenant: TenantDatabase) =>
     return { attached: system !== null, ...(system && { ...system, url: shownUrl(system.url) }), ...counts }
   })
 
-export const retry = async (tenant: TenantDatabase): Promise<{ retried: number; hastened: number }> => {
+export const retry = async (tenant: TenantDatabase) => {
   if (!(await findSystem(tenant.read))) throw noSystem()
-  return retryDeliveries(tenant)
+  return retryDeliveries(tenant, operator)
 }
 
 const noSystem = (): Refusal =>

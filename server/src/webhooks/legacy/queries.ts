@@ -1,4 +1,4 @@
-import { operator } from '../../audit/author.ts'
+import { type Author, operator } from '../../audit/author.ts'
 import { audit } from '../../audit/queries.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
@@ -31,13 +31,18 @@ export const attachSystem = (tenant: TenantDatabase, url: string, sealedSecret: 
       values: [url, sealedSecret],
     })
     if (!attached) throw new Error('the legacy system was not stored')
-    await auditOperation(query, tenant, 'attached', { url: shownUrl(url) })
+    await auditSystem(query, operator, tenant, 'attached', { url: shownUrl(url) })
     await query({ text: wakeLater })
     return attached
   })
 
-export const auditOperation = (query: TenantQuery, { tenantId }: TenantDatabase, action: string, after: object) =>
-  audit(query, operator, [{ action, resource: 'legacy_systems', recordId: tenantId, after: JSON.stringify(after) }])
+export const auditSystem = (
+  query: TenantQuery,
+  author: Author,
+  { tenantId }: TenantDatabase,
+  action: string,
+  after: object,
+) => audit(query, author, [{ action, resource: 'legacy_systems', recordId: tenantId, after: JSON.stringify(after) }])
 
 export const findSystem = async (query: TenantQuery, lock: '' | 'for update' = ''): Promise<LegacySystem | null> => {
   const text = `select url, created_at as "attachedAt" from webhook_endpoints where ${isLegacy} ${lock}`
@@ -54,7 +59,7 @@ export const deleteSystem = async (query: TenantQuery): Promise<number> => {
   return deleted.filter(({ isOpen }) => isOpen).length
 }
 
-export type DeliveryCounts = {
+type DeliveryCounts = {
   waiting: number
   failed: number
   oldestWaiting: Date | null
@@ -86,7 +91,7 @@ export const countDeliveries = async (query: TenantQuery): Promise<DeliveryCount
 const retriedAtOnce = 10_000
 
 /** Every delivery becomes due at once, save those in flight. There may be many, so they are updated in parts. */
-export const retryDeliveries = async (tenant: TenantDatabase): Promise<{ retried: number; hastened: number }> => {
+export const retryDeliveries = async (tenant: TenantDatabase, author: Author) => {
   const sum = { retried: 0, hastened: 0 }
   type Part = typeof sum & { last: number | null }
   for (let after: number | null = 0; after !== null; ) {
@@ -101,7 +106,7 @@ export const retryDeliveries = async (tenant: TenantDatabase): Promise<{ retried
       text: `update webhook_endpoints set silences = 0, resumes_at = null, rests_until = null where ${isLegacy}`,
     })
     await query({ text: wakeLater })
-    await auditOperation(query, tenant, 'retried', sum)
+    await auditSystem(query, author, tenant, 'retried', sum)
   })
   return sum
 }

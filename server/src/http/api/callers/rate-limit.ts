@@ -91,17 +91,17 @@ export class RateLimiter {
 
   /** A request to the authorization server. */
   visit(address: string): Charge | Promise<Charge> {
-    return this.#chargeStranger('address', 'Your address', networkOf(address), this.#limits.address)
+    return this.#chargeStranger('address', address, this.#limits.address)
   }
 
   /** An authorization request, which is stored until somebody signs in or its time is over. */
   begin(address: string): Charge | Promise<Charge> {
-    return this.#chargeStranger('authorization', 'Your address', networkOf(address), this.#limits.signIn)
+    return this.#chargeStranger('authorization', address, this.#limits.signIn)
   }
 
   /** A password that is tried. */
   signIn(address: string): Charge | Promise<Charge> {
-    return this.#chargeStranger('sign-in', 'Your address', networkOf(address), this.#limits.signIn)
+    return this.#chargeStranger('sign-in', address, this.#limits.signIn)
   }
 
   /** A request for a token with a code or refresh token that this application was given for this user. */
@@ -112,8 +112,8 @@ export class RateLimiter {
     return this.#charge(limits, { from: 'callers', budgets: limits.list })
   }
 
-  #chargeStranger(name: string, whose: string, who: string, quota: number): Charge | Promise<Charge> {
-    const limits = limitsOf({ name, whose, key: `${name} ${who}`, quota })
+  #chargeStranger(name: string, address: string, quota: number): Charge | Promise<Charge> {
+    const limits = limitsOf({ name, whose: 'Your address', key: `${name} ${networkOf(address)}`, quota })
     return this.#charge(limits, { from: 'strangers', budgets: limits.list })
   }
 

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { Principal } from '../../../identity/principal.ts'
 
 /** As long as a revoked token may still be taken for a good one. */
@@ -10,21 +11,15 @@ const mostCached = 10_000
  * so that it costs the database nothing; nobody is let in by it.
  */
 export class RefusedCallers {
-  readonly #callers = new Map<string, { principal: Principal; until: number }>()
+  readonly #callers = new LRUCache<string, Principal>({ max: mostCached, ttl: cachedMilliseconds })
 
-  find(header = ''): Principal | null {
-    if (this.#callers.size === 0) return null
-    const name = nameOf(header)
-    const known = this.#callers.get(name)
-    if (known && known.until > Date.now()) return known.principal
-    this.#callers.delete(name)
-    return null
+  find(header = ''): Principal | undefined {
+    return this.#callers.size === 0 ? undefined : this.#callers.get(nameOf(header))
   }
 
   /** From the moment that the token was looked up. */
   note(header = '', principal: Principal): void {
-    if (this.#callers.size >= mostCached) this.#callers.clear()
-    this.#callers.set(nameOf(header), { principal, until: Date.now() + cachedMilliseconds })
+    this.#callers.set(nameOf(header), principal)
   }
 }
 

@@ -4,7 +4,7 @@ import { isUuid } from '../../../records/identifiers.ts'
 import { isCalendarDate, parseInstant } from '../../../values.ts'
 
 /** What is wrong with a body; empty when nothing is. */
-export type BodyJudge = (body: unknown) => ProblemPlace[]
+type BodyJudge = (body: unknown) => ProblemPlace[]
 
 /** JSON Schema as far as bodies of the contract use it. */
 type Schema = {

@@ -10,7 +10,8 @@ import {
 } from '../../../database/idempotency-records.ts'
 import type { TenantQuery } from '../../../database/tenant-query.ts'
 import { doAlone } from '../../../database/write-queue.ts'
-import { Problem } from '../../../problem.ts'
+import { conflictOf, Problem } from '../../../problem.ts'
+import { Refusal } from '../../../refusal.ts'
 
 /** The `Idempotency-Key`; null when none was sent. */
 export const readKey = (header: string | string[] | undefined): string | null => {
@@ -100,7 +101,8 @@ const attempt = async (
   await query.withoutTenant({ text: 'savepoint work' })
   try {
     return await work()
-  } catch (error) {
+  } catch (thrown) {
+    const error = thrown instanceof Refusal ? conflictOf(thrown) : thrown
     // What is not the caller's doing may go well the next time.
     if (!(error instanceof Problem) || error.status >= 500 || [401, 403, 429].includes(error.status)) throw error
     await query.withoutTenant({ text: 'rollback to savepoint work' })

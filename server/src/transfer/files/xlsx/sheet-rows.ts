@@ -37,14 +37,14 @@ export async function* sheetRows(
     source,
     ({ name, attributes }) => {
       if (name === 'row') {
-        line = attributes.r === undefined ? line + 1 : Number(attributes.r)
+        line = numberOf(attributes.r) ?? line + 1
         cells = []
         column = -1
         characters = 0
         onRow()
       } else if (name === 'c') {
-        column = attributes.r === undefined ? column + 1 : columnOf(attributes.r)
-        if (!(column < mostCells))
+        column = columnOf(attributes.r) ?? column + 1
+        if (column >= mostCells)
           throw new Refusal(
             `row ${line} of ${source.path} has more than ${mostCells.toLocaleString('en')} cells: choose a file that holds a table`,
           )
@@ -87,13 +87,16 @@ export async function* sheetRows(
 /** Programs that write workbooks without calculating leave values out. */
 const noValue = 'is a formula whose value is not stored: open the file in a spreadsheet, and save it'
 
-/** `B7` is in column 1. */
-const columnOf = (place: string): number => {
+/** Undefined for a row that is not numbered; it follows the one before. */
+const numberOf = (text = ''): number | undefined => (/^\d{1,9}$/.test(text) ? Number(text) : undefined)
+
+/** `B7` is in column 1. Undefined for a cell that has no place; it follows the one before. */
+const columnOf = (place = ''): number | undefined => {
   let column = 0
   for (let at = 0; at < place.length && at < 4; at++) {
     const letter = place.charCodeAt(at) - 64
     if (letter < 1 || letter > 26) break
     column = column * 26 + letter
   }
-  return column - 1
+  return column > 0 ? column - 1 : undefined
 }

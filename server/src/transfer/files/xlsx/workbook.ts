@@ -130,7 +130,7 @@ type Attributes = Record<string, string>
 const mostHeld = 16 * 1024 * 1024
 const deepest = 100
 
-export const parseXml = async (
+const parseXml = async (
   source: ByteSource,
   onOpen: (tag: { name: string; attributes: Attributes }) => void,
   onClose: (name: string) => void = () => {},
@@ -147,21 +147,21 @@ export async function* parsing(
   onText: (text: string) => void,
 ): AsyncGenerator<void> {
   const parser = new SaxesParser()
-  let isRefused: Error | undefined
+  let refusal: Error | undefined
   parser.on('error', (error) => {
-    isRefused ??= new Refusal(
+    refusal ??= new Refusal(
       `${source.path} is damaged: ${error.message.replace(/^\d+:\d+: /, '')}; save it again as .xlsx`,
     )
   })
   parser.on('doctype', () => {
-    isRefused ??= new Refusal(`${source.path} declares entities, which no workbook does: save it again as .xlsx`)
+    refusal ??= new Refusal(`${source.path} declares entities, which no workbook does: save it again as .xlsx`)
   })
   let held = 0
   let depth = 0
   parser.on('opentag', (tag: SaxesTagPlain) => {
     held = 0
     if (++depth > deepest)
-      isRefused ??= new Refusal(`${source.path} is nested deeper than ${deepest} levels: save it again as .xlsx`)
+      refusal ??= new Refusal(`${source.path} is nested deeper than ${deepest} levels: save it again as .xlsx`)
     onOpen({ name: localName(tag.name), attributes: tag.attributes })
   })
   parser.on('closetag', (tag: SaxesTagPlain) => {
@@ -174,14 +174,14 @@ export async function* parsing(
   for await (const chunk of source.read()) {
     held += chunk.length
     parser.write(decoder.decode(chunk, { stream: true }))
-    if (isRefused) throw isRefused
+    if (refusal) throw refusal
     if (held > mostHeld)
       throw new Refusal(`${source.path} has a text that is longer than 16 MiB: choose a file that holds a table`)
     yield
   }
   parser.write(decoder.decode())
   parser.close()
-  if (isRefused) throw isRefused
+  if (refusal) throw refusal
   yield
 }
 

@@ -211,6 +211,16 @@ for (const resource of listedNames) {
 }
 
 describe('a large list', () => {
+  test('is sampled for a search by as many lookups as the sample has records, with a plan of their own', async () => {
+    sent.length = 0
+    await service.call('GET', '/contacts?search=nobody', { token })
+    const [sample = assert.fail('no sample was read')] = sent.filter(({ text }) => text.includes('generate_series'))
+    // A plan that was cached for a short list reads the whole of a long one for each record.
+    assert.equal(sample.isPlannedEachTime, true)
+    const read = await rowsRead('contacts', sample)
+    assert.ok(read >= 500 && read <= 512, `${read} rows`)
+  })
+
   test('has no total when it is sorted, and no numbered page beyond the first 10,000 records', async () => {
     const last = await service.call('GET', '/invoices?sort=total&pageSize=200&page=50', { token })
     assert.equal(last.status, 200)

@@ -19,10 +19,10 @@ import type { Path, Table } from './tables.ts'
 export type After = { key: string | null; position: number }
 
 /** `isCounted`: not where an earlier page of the walk has found that there are too many. */
-export type SoughtPlace = { size: number; skip: number; after: After | null; isCounted: boolean }
+type UntalliedPlace = { size: number; skip: number; after: After | null; isCounted: boolean }
 
 /** One row. `isTooMany`: the page has not been gathered. `ended`: after so many records were passed by, the page ended here. */
-export type Sought = {
+export type UntalliedFound = {
   total: number | null
   found: number
   items: Buffer | null
@@ -35,7 +35,7 @@ export type Sought = {
 }
 
 /** A path with what it compares, and what remains to be compared of each record on it. */
-export type Course = { path: Path; equal: Condition[]; bounds: Condition[]; rest: Condition[] }
+type Course = { path: Path; equal: Condition[]; bounds: Condition[]; rest: Condition[] }
 
 /** All that is compared by the value of one column. */
 const conditionsOf = (table: Table, { values, account, conditions }: Filters): Condition[] => [
@@ -175,7 +175,7 @@ export const gatherStatement = (
   table: Table,
   filters: Filters,
   origin: Origin,
-  { size, skip, after }: SoughtPlace,
+  { size, skip, after }: UntalliedPlace,
 ): Statement => {
   const writing = new Writing(table, filters)
   const { given } = writing
@@ -222,7 +222,7 @@ const gatheredRows = (writing: Writing, origin: Origin): string => {
 export const walkStatement = (
   table: Table,
   filters: Filters,
-  { size, skip, after, isCounted }: SoughtPlace,
+  { size, skip, after, isCounted }: UntalliedPlace,
 ): Statement => {
   const writing = new Writing(table, filters)
   const { given } = writing
