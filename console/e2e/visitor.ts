@@ -142,6 +142,12 @@ export const heading = (page: Page, name: string | RegExp): Locator =>
 
 export const button = (page: Page, name: string | RegExp): Locator => page.getByRole('button', { name, exact: true })
 
+/** Presses a button again and again, faster than anybody can, as long as it is shown. */
+export const pressUntilGone = (button: Locator): Promise<void> =>
+  button.evaluate((element: { isConnected: boolean; click: () => void }) => {
+    const pressing = setInterval(() => (element.isConnected ? element.click() : clearInterval(pressing)))
+  })
+
 /** From the page of the console that asks for it, through the page of the service that does it, and back. */
 export const signIn = async (page: Page, { email, password }: Person): Promise<void> => {
   await button(page, 'Sign in').click()

@@ -3,7 +3,7 @@ import { onlineManager } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 
 /** Whether the service can be reached: the browser may know that it is offline, or nothing answers. */
-export type Connection = 'reached' | 'offline' | 'away'
+type Connection = 'reached' | 'offline' | 'away'
 
 const shortestPauseMilliseconds = 1_000
 const longestPauseMilliseconds = 8_000
@@ -29,10 +29,13 @@ const subscribe = (listener: () => void) => {
 
 export const useConnection = (): Connection => useSyncExternalStore(subscribe, () => connection)
 
-/** To be told of every call that got no answer. Asks from then on until there is one. */
+/** Whether a call failed because nothing answered it. */
+export const isUnanswered = (error: unknown): boolean =>
+  error instanceof ConnectionError || error instanceof TimeoutError
+
+/** To be told of every call that failed. Asks from then on until there is an answer. */
 export const noteFailure = (error: unknown): void => {
-  if (!(error instanceof ConnectionError || error instanceof TimeoutError)) return
-  noteSilence()
+  if (isUnanswered(error)) noteSilence()
 }
 
 const noteSilence = (): void => {

@@ -1,28 +1,24 @@
 import { listedNames } from '@masthead/contract'
 import { useQueries, useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useEffect } from 'react'
 import { Link } from './address.tsx'
 import { CheckIcon } from './design/icons.tsx'
 import type { Path } from './paths.ts'
 import { pageQuery } from './records/queries.ts'
 import { useManagement, useMasthead, useMe } from './session.tsx'
+import { useStored } from './stored.ts'
 
 /**
  * What an admin of an empty tenant does first. The steps stay until all are done or they are hidden, which this
  * browser remembers.
  */
 export const FirstSteps = () => {
-  const { tenant, userId, admins } = useMe()
-  const key = `masthead.first-steps:${tenant.id}:${userId}`
-  const [known, setKnown] = useState(() => localStorage.getItem(key))
+  const { tenant, admins } = useMe()
+  const [known, remember] = useStored('first-steps', readKnown)
   const isEmpty = useIsEmpty()
   useEffect(() => {
     if (isEmpty && known === null) remember('shown')
   })
-  const remember = (what: 'shown' | 'hidden') => {
-    localStorage.setItem(key, what)
-    setKnown(what)
-  }
   if (isEmpty === undefined || known === 'hidden' || (!isEmpty && known === null)) return null
   if (tenant.role === 'admin') return <AdminSteps isImported={!isEmpty} onHide={() => remember('hidden')} />
   if (!isEmpty) return null
@@ -36,6 +32,8 @@ export const FirstSteps = () => {
     </div>
   )
 }
+
+const readKnown = (kept: unknown): 'shown' | 'hidden' | null => (kept === 'shown' || kept === 'hidden' ? kept : null)
 
 /** Undefined until all lists are known. */
 const useIsEmpty = (): boolean | undefined => {

@@ -1,6 +1,7 @@
 import {
   AuthorizationError,
   ConnectionError,
+  isProblem,
   Masthead,
   OAuthClient,
   type OAuthSession,
@@ -14,8 +15,8 @@ import { forgetDrafts } from './forms/draft-storage.ts'
 import { inTenant, isOfPortal, signedInPath, tenantIn } from './paths.ts'
 
 /** Who uses the console, and what calls the service for them. Tokens are in these objects and nowhere else. */
-export type SignedIn = { masthead: Masthead; management: Management; me: Me }
-export type Session = {
+type SignedIn = { masthead: Masthead; management: Management; me: Me }
+type Session = {
   /** Null when nobody is signed in. */
   signedIn: SignedIn | null
   /** Why nobody is, when it is not for want of trying. */
@@ -55,15 +56,20 @@ export const openSession = async (): Promise<Session> => {
 
 /** Where the service itself answers, the page stays and reads where it would be sent; otherwise it is left. */
 const askWhoIsThere = async (tenant: string | null, refused?: string): Promise<Session> => {
-  const oauth = await newClient()
-  const asked = await oauth.createAuthorizationRequest({ prompt: 'none', tenant: tenant ?? undefined })
+  const { oauth, asked, answer } = await askSilently(tenant)
   const pending: Pending = { ...asked, tenant, refused, isSilent: true, returnTo: hereOrStart() }
-  if (new URL(asked.url).origin === location.origin) {
-    const { url } = await reach(asked.url)
-    if (new URL(url).pathname === signedInPath) return enterBy(oauth, url, pending)
-  }
+  if (answer !== null) return enterBy(oauth, answer, pending)
   leaveToSignIn(asked.url, pending)
   return new Promise(() => {})
+}
+
+/** `answer` is the address to which the authorization server would send the page; null where only leaving the page would tell. */
+const askSilently = async (tenant: string | null) => {
+  const oauth = await newClient()
+  const asked = await oauth.createAuthorizationRequest({ prompt: 'none', tenant: tenant ?? undefined })
+  if (new URL(asked.url).origin !== location.origin) return { oauth, asked, answer: null }
+  const { url } = await reach(asked.url)
+  return { oauth, asked, answer: new URL(url).pathname === signedInPath ? url : null }
 }
 
 const comeBack = async (): Promise<Session> => {
@@ -113,9 +119,13 @@ const enter = async (session: OAuthSession): Promise<SignedIn> => {
   return { masthead, management, me: await management.me.get() }
 }
 
+/** Whether a call failed because nobody is signed in any more: they signed out elsewhere, or it is long ago. */
+export const isSessionOver = (error: unknown): boolean =>
+  isProblem(error, 'invalid_token') || (error instanceof AuthorizationError && error.code === 'invalid_grant')
+
 let isLeaving = false
-/** Whether the page is being left to sign in, after which it is opened again as it is. */
-export const isSigningIn = (): boolean => isLeaving
+/** Whether the page is being left to sign in, after which it is opened again as it is, or because somebody signed out. */
+export const isLeavingSession = (): boolean => isLeaving
 
 /** Leaves the page. Whoever is signed in at the authorization server is back at once, without being asked. */
 export const signIn = async (wanted: Wanted = {}): Promise<void> => {
@@ -134,14 +144,35 @@ const leaveToSignIn = (url: string, pending: Pending): void => {
 }
 
 /** Leaves the page, and with it the tokens. */
-export const signOut = async (management: Management, everywhere: boolean): Promise<void> => {
-  await management.me.signOut({ everywhere })
+export const signOut = async ({ management, me }: SignedIn, everywhere: boolean): Promise<void> => {
+  try {
+    await management.me.signOut({ everywhere })
+  } catch (error) {
+    if (!isSessionOver(error)) throw error
+    // Only the access of this page has ended: somebody may be signed in all the same, and would be again on the next page.
+    const present = await findPresent()
+    if (everywhere && present?.me.userId !== me.userId) throw error
+    await present?.management.me.signOut({ everywhere })
+  }
   leaveFor('/?signed-out')
+}
+
+/** The user that this browser is signed in as now; null where there is none, or where only an outside issuer could tell. */
+const findPresent = async (): Promise<SignedIn | null> => {
+  const { oauth, asked, answer } = await askSilently(null)
+  if (answer === null) return null
+  try {
+    return await enter(await oauth.exchange(answer, asked))
+  } catch (error) {
+    if (error instanceof AuthorizationError) return null
+    throw error
+  }
 }
 
 /** Leaves the page for one that shows it to nobody any more. */
 export const leaveFor = (address: string): void => {
   forgetDrafts()
+  isLeaving = true
   localStorage.removeItem(hintKey)
   // A browser may keep the page as it is for who goes back to it.
   document.body.replaceChildren()

@@ -20,11 +20,12 @@ import {
 } from './design/icons.tsx'
 import { Menu } from './design/menu.tsx'
 import { Question } from './design/question.tsx'
+import { Trouble } from './design/states.tsx'
 import { ThemeSwitch } from './design/theme.tsx'
 import { inTenant, type Path } from './paths.ts'
 import { groupedNames, kinds } from './records/kinds.ts'
 import { finderKeys } from './search/finder-door.tsx'
-import { signOut, useMe, useSignedIn } from './session.tsx'
+import { isSessionOver, signOut, useMe, useSignedIn } from './session.tsx'
 
 type Entry = { to: Path; label: string; Icon: ComponentType }
 type Group = { heading: string | null; onlyAdmins?: true; entries: Entry[] }
@@ -153,7 +154,7 @@ const TenantSwitcher = () => {
 }
 
 const PersonMenu = ({ onHelp }: { onHelp: () => void }) => {
-  const { me, management } = useSignedIn()
+  const me = useMe()
   const [isAsked, setAsked] = useState(false)
   return (
     <>
@@ -189,40 +190,62 @@ const PersonMenu = ({ onHelp }: { onHelp: () => void }) => {
               <kbd>?</kbd>
             </button>
             <hr />
-            <button type="button" className="menu-item" onClick={() => signOut(management, false)}>
-              Sign out
-            </button>
-            <button
-              type="button"
-              className="menu-item"
-              onClick={() => {
+            <SignOutItems
+              onEverywhere={() => {
                 close()
                 setAsked(true)
               }}
-            >
-              Sign out everywhere …
-            </button>
+            />
           </>
         )}
       </Menu>
-      {isAsked && (
-        <Question
-          title="Sign out everywhere?"
-          yes="Sign out everywhere"
-          no="Cancel"
-          onNo={() => setAsked(false)}
-          onYes={() => signOut(management, true)}
-        >
-          <p>You are signed out in every browser. Your access tokens and allowed applications keep working.</p>
-          <p>
-            Does somebody else know your password?{' '}
-            <Link to="/settings/password" onClick={() => setAsked(false)}>
-              Change it
-            </Link>
-            : that revokes these too.
-          </p>
-        </Question>
-      )}
+      {isAsked && <SignOutEverywhere onEnd={() => setAsked(false)} />}
     </>
+  )
+}
+
+/** What went wrong is told by what was pressed, and forgotten when that is closed. */
+const useSignOut = (everywhere: boolean) => {
+  const signedIn = useSignedIn()
+  const [failure, setFailure] = useState<unknown>()
+  const leave = () => {
+    setFailure(undefined)
+    signOut(signedIn, everywhere).catch(setFailure)
+  }
+  return { failure, leave }
+}
+
+const SignOutItems = ({ onEverywhere }: { onEverywhere: () => void }) => {
+  const { failure, leave } = useSignOut(false)
+  return (
+    <>
+      <button type="button" className="menu-item" onClick={leave}>
+        Sign out
+      </button>
+      <button type="button" className="menu-item" onClick={onEverywhere}>
+        Sign out everywhere …
+      </button>
+      {failure !== undefined && <Trouble error={failure} />}
+    </>
+  )
+}
+
+const SignOutEverywhere = ({ onEnd }: { onEnd: () => void }) => {
+  const { failure, leave } = useSignOut(true)
+  return (
+    <Question title="Sign out everywhere?" yes="Sign out everywhere" no="Cancel" onNo={onEnd} onYes={leave}>
+      <p>You are signed out in every browser. Your access tokens and allowed applications keep working.</p>
+      <p>
+        Does somebody else know your password?{' '}
+        <Link to="/settings/password" onClick={onEnd}>
+          Change it
+        </Link>
+        : that revokes these too.
+      </p>
+      {isSessionOver(failure) && (
+        <p role="alert">You are not signed out in other browsers. Sign in again, and then sign out everywhere.</p>
+      )}
+      {failure !== undefined && <Trouble error={failure} />}
+    </Question>
   )
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { sampleAccount } from '../../../server/test/records/sample-records.ts'
 import { button, heading, openConsole, requireNoHindrance, requireSoon } from '../visitor.ts'
 
-const { service, newPerson, visit } = await openConsole()
+const { baseUrl, service, newPerson, visit } = await openConsole()
 const tenant = await service.newTenant('Herald Press')
 const admin = await newPerson('Grace Hopper', [tenant, 'admin'])
 
@@ -45,3 +45,24 @@ visit('chooses the time zone of the organisation', admin, async (page) => {
   await page.getByLabel('Time zone').waitFor()
   await requireSoon(() => page.getByLabel('Time zone').inputValue(), 'Europe/Berlin')
 })
+
+visit(
+  'sees the time zone as a colleague has chosen it, and that another is not saved yet',
+  admin,
+  async (page) => {
+    await page.goto('/invoices?dueDate=this-month')
+    await page.getByRole('heading', { name: 'No invoices match' }).waitFor()
+    const another = await page.context().newPage()
+    await another.goto(`${baseUrl}/admin/settings`)
+    await another.getByLabel('Time zone').selectOption('Asia/Tokyo')
+    await button(another, 'Save').click()
+    await another.getByText('Saved.').waitFor()
+    await page.getByRole('link', { name: 'Settings' }).click()
+    await requireSoon(() => page.getByLabel('Time zone').inputValue(), 'Asia/Tokyo')
+    await button(page, 'Save').click()
+    await page.getByText('Saved.').waitFor()
+    await button(page, /^Take that of this browser/).click()
+    await page.getByText('Saved.').waitFor({ state: 'detached' })
+  },
+  { timezoneId: 'Europe/Berlin' },
+)

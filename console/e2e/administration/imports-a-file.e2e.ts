@@ -90,6 +90,32 @@ visit('checks a file, imports it, saves the refused rows, and takes it back', ad
   assert.equal(await totalOf(tenant, 'accounts'), 0)
 })
 
+visit('clicks until the import begins, which it does once and without a complaint', admin, async (page) => {
+  await choose(page, 'twice.csv', 'accountId,company\nT1,Tower Books\n')
+  await check(page)
+  let starts = 0
+  page.on('request', (request) => {
+    if (request.url().endsWith('/start')) starts++
+  })
+  await button(page, 'Import 1 record').waitFor()
+  await page.evaluate(`{
+    const start = [...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Import 1 record')
+    const { port1, port2 } = new MessageChannel()
+    port1.onmessage = () => {
+      if (!start.isConnected) return
+      start.click()
+      port2.postMessage('again')
+    }
+    port2.postMessage('begin')
+  }`)
+  await page.getByText('The file was imported').waitFor()
+  assert.equal(starts, 1)
+  await requireSoon(() => page.getByRole('alert').count(), 0)
+  await button(page, 'Undo').click()
+  await button(page, 'Take it back').click()
+  await page.getByText('1 record was removed').waitFor()
+})
+
 visit(
   'imports the file that Excel wrote, choosing a field for the column that nobody knows, and takes it back',
   admin,

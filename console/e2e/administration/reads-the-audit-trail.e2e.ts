@@ -46,6 +46,7 @@ visit('reads all that was done to one thing', admin, async (page) => {
   await page.getByLabel('Identifier').fill('nobody')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Nothing of this was done' }).waitFor()
+  await requireSoon(() => page.getByLabel('Identifier').evaluate((box) => box.matches(':focus')), true)
   await page.getByRole('link', { name: 'Show all' }).click()
   await lines(page).first().waitFor()
 })

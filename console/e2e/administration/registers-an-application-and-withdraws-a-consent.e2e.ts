@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { after } from 'node:test'
 import type { Page } from 'playwright-core'
 import { authorizationRequest, newVerifier, post, prefixed } from '../../../server/test/browsers/oauth-browser.ts'
-import { button, openConsole } from '../visitor.ts'
+import { button, openConsole, pressUntilGone } from '../visitor.ts'
 
 const { baseUrl, service, newPerson, visit } = await openConsole()
 const tenant = await service.newTenant('Herald Press')
@@ -49,7 +49,7 @@ visit('registers, corrects what was refused, allows, disables, enables and withd
   await button(page, 'Register').click()
   await dialog(page).getByText('cannot be a redirect URI: use https').waitFor()
   await uris.fill(`\n${redirectUri}\n`)
-  await button(page, 'Register').click()
+  await pressUntilGone(button(page, 'Register'))
   const row = page.getByRole('row', { name: 'Ledger Sync' })
   const clientId = await row.locator('code').first().innerText()
   assert.match(clientId, /^app_/)

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { operator } from '../../../server/src/audit/author.ts'
+import { removeMember } from '../../../server/src/identity/members.ts'
 import { sampleAccount } from '../../../server/test/records/sample-records.ts'
 import { button, heading, openConsole, requireRows, requireSoon, signIn } from '../visitor.ts'
 
@@ -77,13 +79,19 @@ visit('signs out, and nothing is left to see', null, async (page) => {
   await menu(page).waitFor()
 })
 
-test('signs out everywhere: another browser is told so, and goes on in the same place', async () => {
+/** The same person, signed in with two browsers. */
+const twoBrowsers = async () => {
   const [here, there] = await Promise.all([newVisitor(), newVisitor()])
   for (const { page } of [here, there]) {
     await page.goto('/accounts')
     await signIn(page, grace)
     await requireRows(page, ['Harbour Books'])
   }
+  return { here, there }
+}
+
+test('signs out everywhere: another browser is told so, and goes on in the same place', async () => {
+  const { here, there } = await twoBrowsers()
   await signOut(here.page, 'Sign out everywhere')
   await there.page.getByRole('searchbox', { name: 'Search' }).fill('harbour')
   await there.page.getByRole('alert').getByText('Your session has ended').waitFor()
@@ -91,6 +99,115 @@ test('signs out everywhere: another browser is told so, and goes on in the same 
   await requireRows(there.page, ['Harbour Books'])
   await there.page.waitForURL(({ href }) => href === `${baseUrl}/t/${herald.slug}/accounts?search=harbour`)
   await Promise.all([here.context.close(), there.context.close()])
+})
+
+test('signs out where the session has ended already', async () => {
+  const { here, there } = await twoBrowsers()
+  await signOut(here.page, 'Sign out everywhere')
+  await signOut(there.page, 'Sign out')
+  assert.deepEqual(there.complaints, [])
+  await Promise.all([here.context.close(), there.context.close()])
+})
+
+/** The same person in another tab of the same browser. */
+const secondTab = async (page: Page) => {
+  const tab = await page.context().newPage()
+  await tab.goto(`${baseUrl}/accounts`)
+  await requireRows(tab, ['Harbour Books'])
+  return tab
+}
+
+test('signs out everywhere in a tab whose session has ended, and is told that it did not happen', async () => {
+  const { here, there } = await twoBrowsers()
+  const tab = await secondTab(here.page)
+  await signOut(here.page, 'Sign out')
+  await menu(tab).click()
+  await button(tab, 'Sign out everywhere …').click()
+  await button(tab, 'Sign out everywhere').click()
+  const question = tab.getByRole('dialog', { name: 'Sign out everywhere?' })
+  await question.getByText('You are not signed out in other browsers').waitFor()
+  await there.page.reload()
+  await requireRows(there.page, ['Harbour Books'])
+  await signIn(tab, grace)
+  await signOut(tab, 'Sign out everywhere')
+  await there.page.reload()
+  await heading(there.page, 'Sign in to the console').waitFor()
+  await Promise.all([here.context.close(), there.context.close()])
+})
+
+test('signs out everywhere in a tab whose session has ended, while another tab has signed in again', async () => {
+  const { here, there } = await twoBrowsers()
+  const tab = await secondTab(here.page)
+  await signOut(here.page, 'Sign out')
+  await signIn(here.page, grace)
+  await signOut(tab, 'Sign out everywhere')
+  for (const { page } of [here, there]) {
+    await page.reload()
+    await button(page, 'Sign in').waitFor()
+  }
+  await Promise.all([here.context.close(), there.context.close()])
+})
+
+visit('signs out everywhere where somebody else has signed in meanwhile, who stays signed in', null, async (page) => {
+  await page.goto('/accounts')
+  await signIn(page, grace)
+  const tab = await secondTab(page)
+  await signOut(page, 'Sign out')
+  await signIn(page, ada)
+  await menu(tab).click()
+  await button(tab, 'Sign out everywhere …').click()
+  await button(tab, 'Sign out everywhere').click()
+  await tab.getByRole('dialog').getByText('You are not signed out in other browsers').waitFor()
+  await page.reload()
+  await button(page, /^Ada Lovelace/).waitFor()
+})
+
+visit('signs out where they were removed from the tenant, and is not let into another', null, async (page) => {
+  const katherine = await newPerson('Katherine Johnson', [herald, 'viewer'], [gazette, 'viewer'])
+  await page.goto(`/t/${herald.slug}/accounts`)
+  await signIn(page, katherine)
+  await requireRows(page, ['Harbour Books'])
+  await service.database.transaction((query) => removeMember(query, operator, herald.id, katherine.email))
+  await signOut(page, 'Sign out')
+  await page.goto('/')
+  await heading(page, 'Sign in to the console').waitFor()
+})
+
+visit('signs out with a form that is not saved, and is not asked on an empty page', null, async (page) => {
+  await page.goto('/contacts/new')
+  await signIn(page, grace)
+  await page.getByLabel('Last name').fill('Hopper')
+  const asked: string[] = []
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.type())
+    dialog.accept()
+  })
+  await signOut(page, 'Sign out')
+  assert.deepEqual(asked, [])
+})
+
+visit('is told that nobody could be signed out while the service is away', null, async (page) => {
+  await page.goto('/accounts')
+  await signIn(page, grace)
+  await requireRows(page, ['Harbour Books'])
+  await page.route('**/management-api/**', (route) => route.abort('connectionrefused'))
+  await menu(page).click()
+  await button(page, 'Sign out').click()
+  await page.getByRole('alert').getByText('The service did not answer').waitFor()
+  // What went wrong is not told again where nothing was tried again.
+  await page.keyboard.press('Escape')
+  await menu(page).click()
+  await button(page, 'Sign out').waitFor()
+  await requireSoon(() => page.getByRole('alert').count(), 0)
+  await button(page, 'Sign out everywhere …').click()
+  await button(page, 'Sign out everywhere').click()
+  await page.getByRole('alert').getByText('The service did not answer').waitFor()
+  await page.getByRole('link', { name: 'Change it' }).click()
+  await heading(page, 'Password').waitFor()
+  await menu(page).click()
+  await button(page, 'Sign out everywhere …').click()
+  await button(page, 'Sign out everywhere').waitFor()
+  await requireSoon(() => page.getByRole('alert').count(), 0)
 })
 
 visit('switches between organisations, and stays in the one that was chosen', ada, async (page) => {

@@ -71,6 +71,17 @@ visit('hides contacts and marks them “do not e-mail”, and takes it back', ed
   await requireSoon(() => page.getByRole('row', { name: 'Dan' }).getByText('Hidden').count(), 0)
 })
 
+visit('chooses one contact by the keyboard, goes on to the next, and deletes the first', editor, async (page) => {
+  await page.goto('/contacts?sort=name')
+  await page.getByLabel('Choose Cid').press('Space')
+  await page.keyboard.press('j')
+  await requireSoon(() => page.locator(':focus').innerText(), 'Dan')
+  await button(page, 'Delete').click()
+  const question = page.getByRole('dialog', { name: 'Delete one contact?', exact: true })
+  await question.getByRole('button', { name: 'Delete' }).click()
+  await page.getByText('One contact was deleted.').waitFor()
+})
+
 visit('may only look, and is offered nothing to choose', viewer, async (page) => {
   await page.goto('/contacts')
   await page.locator('.title-link').first().waitFor()

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { resources } from '@masthead/contract'
 import type { Page, Request } from 'playwright-core'
 import { sampleAccount } from '../../../server/test/records/sample-records.ts'
-import { button, heading, openConsole, requireNoHindrance, requireSoon, signIn } from '../visitor.ts'
+import { button, heading, openConsole, pressUntilGone, requireNoHindrance, requireSoon, signIn } from '../visitor.ts'
 
 const { service, newPerson, newVisitor, visit } = await openConsole()
 const tenant = await service.newTenant('Herald Press')
@@ -27,6 +27,18 @@ const sentBy = async (page: Page, act: () => Promise<void>): Promise<unknown> =>
   const [request] = await Promise.all([page.waitForRequest(isCreation), act()])
   return request.postDataJSON()
 }
+
+visit('confirms characters of another script by Enter, and chooses no account by that', editor, async (page) => {
+  await page.goto('/contacts/new')
+  await account(page).fill('valley')
+  await page.getByRole('option', { name: 'Valley Library' }).waitFor()
+  await account(page).dispatchEvent('keydown', { key: 'Enter', isComposing: true })
+  // As Safari tells it.
+  await account(page).dispatchEvent('keydown', { key: 'Enter', keyCode: 229 })
+  await requireSoon(() => account(page).inputValue(), 'valley')
+  await account(page).press('Enter')
+  await requireSoon(() => account(page).inputValue(), 'Valley Library')
+})
 
 visit('begins at the account, fills in what they know, and comes to the contact', editor, async (page) => {
   await page.goto('/accounts/A1')
@@ -138,6 +150,18 @@ visit('presses the button twice, and has one contact', editor, async (page) => {
   await page.getByLabel('Name', { exact: true }).waitFor()
   await create(page).dblclick()
   await heading(page, 'Twice').waitFor()
+  assert.equal(sent, 1)
+})
+
+visit('presses the button until the form is gone, also after the response, and has one contact', editor, async (page) => {
+  let sent = 0
+  page.on('request', (request) => {
+    if (isCreation(request)) sent += 1
+  })
+  await page.goto('/contacts/new?accountId=A1&name=Often')
+  await page.getByLabel('Name', { exact: true }).waitFor()
+  await pressUntilGone(create(page))
+  await heading(page, 'Often').waitFor()
   assert.equal(sent, 1)
 })
 

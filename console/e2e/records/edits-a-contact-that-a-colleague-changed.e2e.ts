@@ -152,3 +152,17 @@ visit('edits what a colleague deleted meanwhile, and brings it back', editor, as
   const { title, deletedAt } = await stored(id)
   assert.deepEqual([title, deletedAt], ['Duchess', null])
 })
+
+visit('gives up a change to what a colleague deleted, and brings it back all the same', editor, async (page) => {
+  const id = await newContact()
+  await openForm(page, id)
+  await page.getByLabel('Title').fill('Duchess')
+  await service.call('DELETE', `/contacts/${id}`, { token })
+  await button(page, 'Save').click()
+  await page.getByText('somebody else deleted this contact').waitFor()
+  await button(page, 'Take all of theirs').click()
+  await button(page, 'Restore, and save what is chosen').click()
+  await page.getByRole('status').getByText('Ada Lovelace was saved.').waitFor()
+  const { title, deletedAt } = await stored(id)
+  assert.deepEqual([title, deletedAt], ['Countess', null])
+})

@@ -83,6 +83,7 @@ visit('exports what a search finds', person, async (page) => {
   const { lines } = await savedBy(page, () => button(page, 'Export CSV').click())
   assert.equal(lines.length, 2)
   assert.match(lines[1] ?? '', /Valley Library/)
+  await page.getByText('1 account is in').waitFor()
 })
 
 visit('searches for too many to export them, and is told what to do', inCrowd, async (page) => {

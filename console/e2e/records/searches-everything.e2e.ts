@@ -22,6 +22,7 @@ await tenant.add('publications', [samplePublication('HERALD', { id: publicationI
 await tenant.add('accounts', [
   sampleAccount('C-1', { company: 'Harbour Books', city: 'Hamburg' }),
   sampleAccount('C-2', { company: 'Valley Library' }),
+  ...Array.from({ length: 7 }, (_, index) => sampleAccount(`K-${index}`, { company: `Kiosk ${index}` })),
 ])
 await tenant.add('contacts', [
   sampleContact('C-1', { name: 'Zoë Dupré', email: 'zoe@harbour.example' }),
@@ -110,6 +111,56 @@ visit('is offered what was opened last', person, async (page) => {
   await requireSoon(() => recent.allInnerTexts(), ['Harbour Books', 'Valley Library'])
   await found(page, 'Valley Library').click()
   await heading(page, 'Valley Library').waitFor()
+})
+
+visit('is offered all that was opened last, of whichever kind, the latest first', person, async (page) => {
+  const names: string[] = []
+  for (let index = 0; index < 7; index++) {
+    await page.goto(`/accounts/K-${index}`)
+    await heading(page, `Kiosk ${index}`).waitFor()
+    names.unshift(`Kiosk ${index}`)
+  }
+  await page.keyboard.press('Control+k')
+  const recent = page.getByRole('listbox', { name: 'Found' }).getByRole('option').locator('strong')
+  await requireSoon(() => recent.allInnerTexts(), names)
+})
+
+const isSearch = ({ searchParams }: URL) => searchParams.has('search')
+
+visit('presses Enter before anything is found, and opens nothing else', person, async (page) => {
+  await page.goto('/accounts/C-2')
+  await heading(page, 'Valley Library').waitFor()
+  await page.getByRole('link', { name: 'Invoices', exact: true }).click()
+  await heading(page, 'Invoices').waitFor()
+  await page.keyboard.press('Control+k')
+  await found(page, 'Valley Library').waitFor()
+  const typeAndEnter = async (words: string) => {
+    const pressed = Promise.withResolvers<void>()
+    await page.route(isSearch, async (route) => {
+      await pressed.promise
+      await route.continue()
+    })
+    await page.keyboard.insertText(words)
+    await page.keyboard.press('Enter')
+    pressed.resolve()
+  }
+  await typeAndEnter('harbour')
+  await found(page, 'Harbour Books').first().waitFor()
+  await typeAndEnter(' of nobody')
+  await page.getByText('Nothing matches.').waitFor()
+  await heading(page, 'Invoices').waitFor()
+})
+
+visit('confirms characters of another script by Enter, and opens nothing by that', person, async (page) => {
+  await page.goto('/invoices')
+  await heading(page, 'Invoices').waitFor()
+  await search(page, 'harbour')
+  await found(page, 'Harbour Books').first().waitFor()
+  await box(page).dispatchEvent('keydown', { key: 'Enter', isComposing: true })
+  // As Safari tells it.
+  await box(page).dispatchEvent('keydown', { key: 'Enter', keyCode: 229 })
+  await heading(page, 'Invoices').waitFor()
+  await requireSoon(() => box(page).isVisible(), true)
 })
 
 visit(

@@ -72,6 +72,32 @@ visit('asks for the keys, and turns off those of a single letter', person, async
   await page.waitForURL(({ search }) => search === '?pageSize=25')
 })
 
+visit('chooses from a menu, and goes on where it was opened', person, async (page) => {
+  await page.goto('/accounts')
+  await heading(page, 'Accounts').waitFor()
+  await page.getByRole('button', { name: 'Views' }).press('Enter')
+  await page.getByLabel('Save what you see as').fill('All of them')
+  await page.keyboard.press('Enter')
+  await requireSoon(() => focused(page).innerText(), 'All of them')
+  const menu = page.getByRole('button', { name: /settings and sign out/ })
+  await menu.press('Enter')
+  await page.getByRole('button', { name: 'Keys' }).press('Enter')
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+  await page.keyboard.press('Escape')
+  await requireSoon(() => menu.evaluate((button) => button.matches(':focus')), true)
+})
+
+visit('goes through the boxes of a menu, which stays open, and the rows stay where they are', person, async (page) => {
+  await page.goto('/accounts')
+  await requireRows(page, names.slice(0, 50))
+  await page.getByRole('button', { name: 'Columns' }).press('Enter')
+  const box = page.getByRole('group', { name: 'Columns' }).getByRole('checkbox').first()
+  await box.focus()
+  for (const key of ['ArrowDown', 'j', 'n']) await page.keyboard.press(key)
+  await requireSoon(() => box.evaluate((one) => one.matches(':focus')), true)
+  await requireRows(page, names.slice(0, 50))
+})
+
 visit('skips what every page begins with', person, async (page) => {
   await page.goto('/accounts')
   await heading(page, 'Accounts').waitFor()

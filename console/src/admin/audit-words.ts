@@ -1,12 +1,10 @@
 import { type Resource, resources } from '@masthead/contract'
+import { capitalised } from '../records/kinds.ts'
 
 /** What audit entries call things, in words. Kinds that are not here are shown as they are. */
 export const namesOfKinds: Readonly<Record<string, { one: string; many: string }>> = {
   ...Object.fromEntries(
-    Object.values<Resource>(resources).map(({ name, singular }) => [
-      name,
-      { one: singular, many: name.charAt(0).toUpperCase() + name.slice(1) },
-    ]),
+    Object.values<Resource>(resources).map(({ name, singular }) => [name, { one: singular, many: capitalised(name) }]),
   ),
   imports: { one: 'import', many: 'Imports' },
   tokens: { one: 'token', many: 'Tokens' },

@@ -1,9 +1,8 @@
-import { labelOf } from '../records/fields.ts'
+import { isBlank, labelOf } from '../records/fields.ts'
 import { formatInstant } from '../records/formats.ts'
 
 type Values = Readonly<Record<string, unknown>>
 const asValues = (given: unknown): Values => (typeof given === 'object' && given !== null ? { ...given } : {})
-const isBlank = (value: unknown): boolean => value === undefined || value === null || value === ''
 const isSame = (one: unknown, other: unknown): boolean =>
   (isBlank(one) && isBlank(other)) || JSON.stringify(one) === JSON.stringify(other)
 

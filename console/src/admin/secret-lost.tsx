@@ -1,8 +1,4 @@
-import { isProblem } from '@masthead/client'
-
 /** What to do when the answer that held the secret never arrived, and the next try is told that it was shown. */
-export const isSecretLost = (error: unknown): boolean => isProblem(error, 'secret_shown_once')
-
 export const SecretLost = ({ what, cure }: { what: string; cure: string }) => (
   <div className="notice" role="alert">
     <h2>It was made, but what it is got lost on the way</h2>

@@ -9,7 +9,7 @@ import { ScopeNames } from './scope-choice.tsx'
 
 const day = 86_400_000
 
-export const hasEnded = ({ revokedAt, expiresAt }: Token): boolean =>
+const hasEnded = ({ revokedAt, expiresAt }: Token): boolean =>
   revokedAt !== null || new Date(expiresAt).getTime() <= Date.now()
 
 const endsSoon = (token: Token): boolean =>

@@ -2,7 +2,7 @@ import './charts.css'
 import type { ReactNode } from 'react'
 import type { Tone } from '../design/badge.tsx'
 
-export type Bar = {
+type Bar = {
   key: string
   /** A link to what the bar counts. */
   label: ReactNode

@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useState } from 'react'
 import { Field, type FieldProps } from './field.tsx'
+import { isComposing } from './keys.tsx'
 
 export type Option = { value: string; label: string; detail?: string }
 
@@ -33,6 +34,7 @@ export const Combobox = (props: ComboboxProps) => {
     else if (options.length > 0) setAt((at + step + options.length) % options.length)
   }
   const press = (event: KeyboardEvent) => {
+    if (isComposing(event)) return
     const isStep = event.key === 'ArrowDown' || event.key === 'ArrowUp'
     if (isStep) move(event.key === 'ArrowDown' ? 1 : -1)
     else if (event.key === 'Enter' && isOpen && active) choose(active)

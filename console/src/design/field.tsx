@@ -14,7 +14,7 @@ export type FieldProps = {
 }
 
 /** What the control itself must carry, so that it is known by its label, its help and its fault. */
-export type ControlProps = {
+type ControlProps = {
   id: string
   required: boolean
   'aria-invalid': boolean

@@ -1,5 +1,6 @@
 import './form.css'
 import './choice-field.css'
+import { isProblem } from '@masthead/client'
 import { type ReactNode, useEffect, useRef } from 'react'
 import type { Draft } from '../forms/draft.ts'
 import { DraftNote } from '../forms/draft-note.tsx'
@@ -13,6 +14,8 @@ type FormDialogProps = {
   isBusy: boolean
   /** What went wrong, where no field of the form tells it. */
   trouble?: unknown
+  /** Told in its place when what was made is shown only once, and got lost on the way. */
+  lost?: ReactNode
   /** Moves the focus to the first field that is wrong, whenever it is another. */
   refusal?: unknown
   /** Outlives the dialog, unless it is cancelled. */
@@ -24,7 +27,7 @@ type FormDialogProps = {
 
 /** A short form, beside what it is about. */
 export const FormDialog = (props: FormDialogProps) => {
-  const { title, action, isBusy, trouble, refusal, draft, onSubmit, onClose, children } = props
+  const { title, action, isBusy, trouble, lost, refusal, draft, onSubmit, onClose, children } = props
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {
     const first = form.current?.querySelector<HTMLElement>('input:enabled, textarea, select')
@@ -32,6 +35,7 @@ export const FormDialog = (props: FormDialogProps) => {
     if (refusal === undefined) first?.focus()
     else wrong?.focus()
   }, [refusal])
+  const isLost = lost !== undefined && isProblem(trouble, 'secret_shown_once')
   const cancel = () => {
     draft?.forget()
     onClose()
@@ -49,7 +53,7 @@ export const FormDialog = (props: FormDialogProps) => {
       >
         {draft && <DraftNote draft={draft} />}
         {children}
-        {trouble !== undefined && <Trouble error={trouble} />}
+        {isLost ? lost : trouble !== undefined && <Trouble error={trouble} />}
         <div className="dialog-actions">
           <button type="button" className="button" onClick={cancel}>
             Cancel

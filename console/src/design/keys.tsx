@@ -1,12 +1,18 @@
-import { useEffect, useState } from 'react'
+import { type KeyboardEvent as KeyPress, useEffect, useState } from 'react'
 import { Dialog } from './dialog.tsx'
 
 const setting = 'masthead.keys'
 /** WCAG 2.1.4: shortcuts of a single character can be turned off. */
 const areOn = (): boolean => localStorage.getItem(setting) !== 'off'
 
-const takesText = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+/** Keys mean something else there, but not in the boxes by which rows are chosen. */
+const hasItsOwnKeys = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || target.matches('input:not(.choose input), textarea, select'))
+
+/** Whether a key chooses characters of another script. Safari tells so of the one that confirms them by its code alone. */
+export const isComposing = ({ nativeEvent }: KeyPress): boolean =>
+  nativeEvent.isComposing || nativeEvent.keyCode === 229
 
 /** Acts on keys that are pressed anywhere but where something is typed or a dialog is open. */
 export const useKeys = (actions: Readonly<Record<string, (() => void) | undefined>>): void => {
@@ -14,7 +20,7 @@ export const useKeys = (actions: Readonly<Record<string, (() => void) | undefine
     const press = (event: KeyboardEvent) => {
       const action = actions[event.key]
       if (!action || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
-      if (takesText(event.target) || document.querySelector('dialog[open]')) return
+      if (hasItsOwnKeys(event.target) || document.querySelector('dialog[open]')) return
       if (event.key.length === 1 && !areOn()) return
       event.preventDefault()
       action()

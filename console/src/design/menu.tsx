@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react'
 
 type MenuProps = {
   /** What the button shows. */
@@ -20,6 +20,11 @@ export const Menu = ({ button, label, buttonClass = 'button', opens = 'down', ch
   const id = useId()
   const place = useRef<HTMLDivElement>(null)
   const trigger = useRef<HTMLButtonElement>(null)
+  /** Who chose something, or gave up, goes on at the button. */
+  const close = useCallback(() => {
+    setOpen(false)
+    trigger.current?.focus()
+  }, [])
   useEffect(() => {
     if (!isOpen) return
     const closeOutside = (event: Event) => {
@@ -28,8 +33,7 @@ export const Menu = ({ button, label, buttonClass = 'button', opens = 'down', ch
     const closeByKey = (event: KeyboardEvent) => {
       if (event.key !== 'Escape') return
       event.stopPropagation()
-      setOpen(false)
-      trigger.current?.focus()
+      close()
     }
     const element = place.current
     document.addEventListener('pointerdown', closeOutside)
@@ -40,7 +44,7 @@ export const Menu = ({ button, label, buttonClass = 'button', opens = 'down', ch
       document.removeEventListener('focusin', closeOutside)
       element?.removeEventListener('keydown', closeByKey)
     }
-  }, [isOpen])
+  }, [isOpen, close])
   return (
     <div className="menu" ref={place}>
       <button
@@ -55,7 +59,7 @@ export const Menu = ({ button, label, buttonClass = 'button', opens = 'down', ch
         {button}
       </button>
       <div id={id} className={`${panelClasses[opens]} fades-in`} hidden={!isOpen}>
-        {isOpen && children(() => setOpen(false))}
+        {isOpen && children(close)}
       </div>
     </div>
   )

@@ -1,18 +1,18 @@
-import { AuthorizationError, ConnectionError, isProblem, TimeoutError } from '@masthead/client'
+import { AuthorizationError, isProblem } from '@masthead/client'
 import type { ErrorComponentProps } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
-import { noteFailure } from '../connection.ts'
-import { signIn } from '../session.tsx'
+import { isUnanswered, noteFailure } from '../connection.ts'
+import { isSessionOver, signIn } from '../session.tsx'
 import { PageHead } from './page-head.tsx'
 
 type Told = { title: string; detail: string; requestId?: string; isOver?: boolean }
 
 const tell = (error: unknown, goesOn: boolean): Told => {
-  if (isProblem(error, 'invalid_token') || (error instanceof AuthorizationError && error.code === 'invalid_grant'))
+  if (isSessionOver(error))
     return { title: 'Your session has ended', detail: 'Sign in again to go on where you are.', isOver: true }
   if (isProblem(error)) return { title: error.title, detail: error.detail, requestId: error.requestId }
   if (error instanceof AuthorizationError) return { title: 'You could not be signed in', detail: error.message }
-  if (error instanceof ConnectionError || error instanceof TimeoutError)
+  if (isUnanswered(error))
     return {
       title: 'The service did not answer',
       detail: goesOn

@@ -32,7 +32,7 @@ export const useReader = (): Reader => {
 export const ReaderProvider = ({ children }: { children: ReactNode }) => {
   const { signedIn } = useSession()
   const [token, setToken] = useState<ShownToken | null>(null)
-  const [known, setKnown] = useState<Partial<Place>>({})
+  const [ids, setIds] = useState<Partial<Place>>({})
   const [language, chooseLanguage] = useState<Language>('curl')
 
   const makeToken = async () => {
@@ -45,16 +45,16 @@ export const ReaderProvider = ({ children }: { children: ReactNode }) => {
     })
     setToken(made)
     const [contact] = (await masthead.contacts.list({ pageSize: 1 })).items
-    setKnown({ token: made.token, ...(contact && { accountId: contact.accountId, contactId: contact.id }) })
+    if (contact) setIds({ accountId: contact.accountId, contactId: contact.id })
   }
   const revokeToken = async () => {
     if (!signedIn || !token) return
     await signedIn.management.tokens.delete(token.id)
     setToken(null)
-    setKnown({})
+    setIds({})
   }
 
-  const place = { baseUrl: location.origin, ...placeholders, ...known }
+  const place = { baseUrl: location.origin, ...placeholders, ...ids, ...(token && { token: token.token }) }
   return (
     <ReaderContext value={{ place, token, makeToken, revokeToken, language, chooseLanguage }}>{children}</ReaderContext>
   )

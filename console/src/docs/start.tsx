@@ -36,7 +36,7 @@ export const Page = () => (
     <Section title="What a token may do">
       <p>A token carries scopes, and a personal one never does more than the role of its user allows.</p>
       <div className="card table-frame">
-        <table className="facts">
+        <table className="reference-table">
           <thead>
             <tr>
               <th scope="col">Scope</th>

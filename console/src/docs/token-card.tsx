@@ -45,7 +45,7 @@ export const TokenCard = () => {
             Every example holds your token now, and so does the reference. It may read all records, and ends on{' '}
             {formatInstant(token.expiresAt)}.
           </p>
-          <p className="with-button secret">
+          <p className="with-button">
             <code>{token.token}</code>
             <CopyButton text={token.token} label="Copy the token" />
             <button type="button" className="button" onClick={() => attempt(revokeToken)} disabled={isBusy}>

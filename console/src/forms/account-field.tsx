@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { Combobox } from '../design/combobox.tsx'
 import type { FieldProps } from '../design/field.tsx'
 import { usePaused } from '../design/paused.ts'
-import { detailOf } from '../records/page/account-name.tsx'
+import { accountKey, detailOf, useAccount } from '../records/page/account-name.tsx'
 import { useMasthead } from '../session.tsx'
 
 const most = 8
@@ -32,18 +32,12 @@ export const AccountField = ({ value, onChange, isFilter = false, ...field }: Ac
     enabled: words !== '',
     placeholderData: keepPreviousData,
   })
-  const { data: chosen, error: refusal } = useQuery({
-    queryKey: ['accounts', 'chosen', value],
-    queryFn: ({ signal }) => masthead.accounts.get(value, { signal }),
-    enabled: typed === null && value !== '',
-    staleTime: 60_000,
-    retry: false,
-  })
-  const accounts = words === '' ? [] : [...(found ?? [])].sort((one) => (one.accountId === words ? -1 : 0))
+  const { data: chosen, error: refusal } = useAccount(typed === null ? value : '')
+  const accounts = words === '' ? [] : (found ?? []).toSorted((one, other) => rankOf(one, words) - rankOf(other, words))
   const isSearching = isFetching || (typed ?? '').trim() !== words
   const choose = (account: Account) => {
     // Its name is known from the list, and shown at once.
-    queryClient.setQueryData(['accounts', 'chosen', account.accountId], account)
+    queryClient.setQueryData(accountKey(account.accountId), account)
     setTyped(null)
     onChange(account.accountId)
   }
@@ -53,15 +47,14 @@ export const AccountField = ({ value, onChange, isFilter = false, ...field }: Ac
     if (meant && others.length === 0 && !isSearching) choose(meant)
     else if (isFilter) setTyped(null)
   }
-  const isUnknown = typed === null && value !== '' && isProblem(refusal, 'not_found')
+  const isUnknown = isProblem(refusal, 'not_found')
   const isUnmatched = isLeft && !isFilter && words !== '' && !isSearching && accounts.length === 0
-  const company = typed === null ? chosen?.company : null
   return (
     <Combobox
       {...field}
       error={field.error ?? (isUnknown || isUnmatched ? `There is no account “${typed ?? value}”.` : undefined)}
       placeholder={isFilter ? 'Any' : 'Company, city or number'}
-      text={typed ?? company ?? value}
+      text={typed ?? chosen?.company ?? value}
       onText={(text) => {
         setLeft(false)
         setTyped(text)
@@ -78,10 +71,13 @@ export const AccountField = ({ value, onChange, isFilter = false, ...field }: Ac
       }}
       onLeave={leave}
       status={statusOf(words, isSearching, accounts.length)}
-      note={!isFilter && company && chosen && <p className="field-help">{detailOf(chosen)}</p>}
+      note={!isFilter && chosen?.company && <p className="field-help">{detailOf(chosen)}</p>}
     />
   )
 }
+
+/** The account of which the number was typed comes first. */
+const rankOf = ({ accountId }: Account, words: string): number => (accountId === words ? 0 : 1)
 
 /** An account whose number or name was typed whole need not be chosen. */
 const isNamed = ({ accountId, company }: Account, text: string): boolean =>

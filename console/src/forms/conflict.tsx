@@ -1,7 +1,7 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { PageHead } from '../design/page-head.tsx'
 import { formatInstant } from '../records/formats.ts'
-import type { AnyRecord } from '../records/kinds.ts'
+import { type AnyRecord, isDeleted } from '../records/kinds.ts'
 import { type InputField, type InputValue, type InputValues, valuesOf } from './input-fields.ts'
 
 type Side = 'yours' | 'theirs'
@@ -23,7 +23,7 @@ type ConflictProps = {
 /** Both versions of what two people changed at once, to choose from. */
 export const Conflict = ({ title, singular, fields, was, yours, theirs, onChoose, onBack }: ConflictProps) => {
   const { updatedAt } = theirs
-  const isGone = typeof theirs.deletedAt === 'string'
+  const isGone = isDeleted(theirs)
   const [before, after] = [valuesOf(fields, was), valuesOf(fields, theirs)]
   const different = fields.filter(
     ({ name }) => !isAlike(yours[name], before[name]) || !isAlike(after[name], before[name]),

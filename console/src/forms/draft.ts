@@ -12,10 +12,10 @@ export type Draft = {
   forget: () => void
 }
 
-type Stored<T> = { read: () => T | null; keep: (value: T | null) => void }
+type TabStorage<T> = { read: () => T | null; keep: (value: T | null) => void }
 
 /** A place in this tab for what a form holds, by the person who is signed in. */
-export const useStored = <T>(form: string): Stored<T> => {
+export const useTabStorage = <T>(form: string): TabStorage<T> => {
   const { userId, tenant } = useMe()
   const key = `${draftPrefix}${tenant.id}:${userId}:${form}`
   return {
@@ -42,7 +42,7 @@ type DraftState<T> = {
 
 /** A state that is kept as a draft while it differs from what it was at first. `form` tells it from other forms. */
 export const useDraft = <T extends object>(form: string, first: T): DraftState<T> => {
-  const { read, keep } = useStored<{ value: T; since: T }>(form)
+  const { read, keep } = useTabStorage<{ value: T; since: T }>(form)
   const [found, setFound] = useState(read)
   const [value, set] = useState<T>(() => ({ ...first, ...found?.value }))
   const since = found?.since ?? first

@@ -7,7 +7,7 @@ import { Link, usePathId } from '../address.tsx'
 import { PageHead } from '../design/page-head.tsx'
 import { Empty, Loading, Trouble } from '../design/states.tsx'
 import { Permitted } from '../permission.tsx'
-import { type AnyRecord, kinds, titleOf } from '../records/kinds.ts'
+import { type AnyRecord, isDeleted, kinds, titleOf } from '../records/kinds.ts'
 import { useMasthead } from '../session.tsx'
 import { Conflict } from './conflict.tsx'
 import { FormPage, type Section } from './form-page.tsx'
@@ -42,9 +42,6 @@ const articleOf = (name: EditPageProps['name']): string => {
   const { singular } = kinds[name]
   return `${/^[aeiou]/.test(singular) ? 'an' : 'a'} ${singular}`
 }
-
-/** Only of some resources a record can be deleted. */
-const isDeleted = ({ deletedAt }: AnyRecord): boolean => typeof deletedAt === 'string'
 
 const Fetched = (props: EditPageProps) => {
   const { name } = props
@@ -108,6 +105,10 @@ const EditForm = ({
     forgetDraft()
     leave(`${titleOf(name, saved)} was saved.`)
   }
+  const compare = async (): Promise<'open'> => {
+    setTheirs(await records.get(id))
+    return 'open'
+  }
   const isOutdated = (draftedSince: InputValues): boolean =>
     !isSettled.current && changedFields(fields, draftedSince, valuesOf(fields, record)).length > 0
   const form = useForm({
@@ -115,13 +116,15 @@ const EditForm = ({
     fields,
     before: valuesOf(fields, base.current),
     send: async (changes, values, { forget, draftedSince }) => {
-      if (isOutdated(draftedSince)) return setTheirs(await records.get(id))
-      if (changedFields(fields, valuesOf(fields, base.current), values).length === 0) return void leave()
+      if (isOutdated(draftedSince)) return compare()
+      const isChanged = changedFields(fields, valuesOf(fields, base.current), values).length > 0
       try {
-        await save(changes, forget)
+        if (isChanged || isDeleted(base.current)) await save(changes, forget)
+        else leave()
+        return undefined
       } catch (error) {
         if (!isProblem(error, 'precondition_failed')) throw error
-        setTheirs(await records.get(id))
+        return compare()
       }
     },
   })

@@ -1,9 +1,9 @@
 import { isProblem } from '@masthead/client'
 import { useRef } from 'react'
-import { useStored } from './draft.ts'
+import { useTabStorage } from './draft.ts'
 
 /** Sends what a form holds under a key. */
-export type SendOnce = <A>(input: object, send: (idempotencyKey: string) => Promise<A>) => Promise<A>
+type SendOnce = <A>(input: object, send: (idempotencyKey: string) => Promise<A>) => Promise<A>
 
 /**
  * What went without an answer goes again under the same key, so that it is done once however often somebody presses the
@@ -21,7 +21,7 @@ export const useSendOnce = (): SendOnce => {
 
 /** The same also over a reload of the page, after which the draft of the form of this name is sent. */
 export const useSendDraftOnce = (form: string): SendOnce => {
-  const stored = useStored<Unanswered>(`${form} unanswered`)
+  const stored = useTabStorage<Unanswered>(`${form} unanswered`)
   return sendingOnce(stored.read, stored.keep)
 }
 

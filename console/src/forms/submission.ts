@@ -15,11 +15,14 @@ export type Submission = {
 }
 type Call<I, A> = (input: I, options: { idempotencyKey: string }) => Promise<A>
 
-/** Sends what a form holds, once, and tells how that went. */
-export const useSubmission = (): Submission => {
+/**
+ * Sends what a form holds, once, and tells how that went. The form is over when that went well, and its dialog may take a
+ * moment to close; `isRepeatable` is for a button that stays, and may be pressed again.
+ */
+export const useSubmission = ({ isRepeatable = false } = {}): Submission => {
   const [{ isBusy, error }, setState] = useState<{ isBusy: boolean; error?: unknown }>({ isBusy: false })
   // Faster than the state: a second click comes before the button is drawn anew.
-  const isUnderWay = useRef(false)
+  const isInFlight = useRef(false)
   const sendOnce = useSendOnce()
   return {
     isBusy,
@@ -30,18 +33,20 @@ export const useSubmission = (): Submission => {
       return place?.detail
     },
     send: async (input, call) => {
-      if (isUnderWay.current) return undefined
-      isUnderWay.current = true
+      if (isInFlight.current) return undefined
+      isInFlight.current = true
       setState({ isBusy: true })
       try {
         const answer = await sendOnce(input, (idempotencyKey) => call(input, { idempotencyKey }))
-        setState({ isBusy: false })
+        if (isRepeatable) {
+          isInFlight.current = false
+          setState({ isBusy: false })
+        }
         return answer
       } catch (error) {
+        isInFlight.current = false
         setState({ isBusy: false, error })
         return undefined
-      } finally {
-        isUnderWay.current = false
       }
     },
   }

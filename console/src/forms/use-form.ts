@@ -31,8 +31,8 @@ type FormOptions = Pick<Form, 'fields' | 'before'> & {
   name: string
   /** What the form holds when it is opened, where that is something else. */
   opened?: InputValues
-  /** Forgets the draft when it has saved it. */
-  send: (body: Body, values: InputValues, draft: Draft & Pick<Form, 'draftedSince'>) => Promise<void>
+  /** Forgets the draft when it has saved it. The form is over then, unless this resolves with 'open'. */
+  send: (body: Body, values: InputValues, draft: Draft & Pick<Form, 'draftedSince'>) => Promise<'open' | undefined>
 }
 
 type Refusal = { faults: Readonly<Record<string, string>>; trouble: unknown }
@@ -44,22 +44,22 @@ export const useForm = ({ name, fields, before, opened = before, send }: FormOpt
   const [refusals, setRefusals] = useState(0)
   const [isSending, setSending] = useState(false)
   // Faster than a state: a second click comes before the button is drawn anew.
-  const isUnderWay = useRef(false)
+  const isInFlight = useRef(false)
 
   const submit = async (now: InputValues, since: InputValues) => {
-    if (isUnderWay.current) return
-    isUnderWay.current = true
+    if (isInFlight.current) return
+    isInFlight.current = true
     setSending(true)
     setRefusal(noRefusal)
     try {
-      await send(bodyOf(fields, since, now), now, { ...draft, draftedSince })
+      // A form that is over is still shown until the next page is loaded: a second click must not send it again.
+      if ((await send(bodyOf(fields, since, now), now, { ...draft, draftedSince })) !== 'open') return
     } catch (error) {
       setRefusal(readRefusal(fields, error))
       setRefusals((count) => count + 1)
-    } finally {
-      isUnderWay.current = false
-      setSending(false)
     }
+    isInFlight.current = false
+    setSending(false)
   }
   return {
     fields,

@@ -1,8 +1,8 @@
 import { Badge } from '../design/badge.tsx'
 import { TableHead } from '../design/table-head.tsx'
 import { formatNumber } from '../records/formats.ts'
+import { capitalised } from '../records/kinds.ts'
 import type { Decisions } from './decisions.ts'
-import { resourceLabel } from './reading.tsx'
 import type { Inspection } from './runs.ts'
 
 type Member = Inspection['members'][number]
@@ -10,7 +10,7 @@ type Member = Inspection['members'][number]
 /** The files of an archive, which are imported together, and what is to be decided about each. */
 export const Archive = ({ inspection, decisions }: { inspection: Inspection; decisions: Decisions }) => (
   <section className="card" aria-labelledby="import-archive">
-    <div className="section-head">
+    <div className="table-head">
       <h2 id="import-archive">Files of the archive</h2>
     </div>
     <table className="records plain">
@@ -26,7 +26,7 @@ export const Archive = ({ inspection, decisions }: { inspection: Inspection; dec
                 <strong className="row-title">{name}</strong>
               </td>
               <td data-label="Holds" className={resource === null ? 'blank' : undefined}>
-                {resource !== null && resourceLabel(resource)}
+                {resource !== null && capitalised(resource)}
               </td>
               <td data-label="Rows" className={isLeftOut ? 'end blank' : 'end'}>
                 {!isLeftOut && formatNumber(rows)}

@@ -15,7 +15,7 @@ export const Columns = ({ inspection: { columns, unknown }, resource, decisions 
   const fields = storedFieldsOf(resource)
   return (
     <section className="card" aria-labelledby="import-columns">
-      <div className="section-head">
+      <div className="table-head">
         <div>
           <h2 id="import-columns">Columns</h2>
           <p className="muted small">Choose the same field for two columns to join them.</p>

@@ -45,7 +45,7 @@ export const Formats = ({ inspection: { formats }, decisions: { options, decide 
   const asked = optionOrder.filter((option) => formats.some((format) => format.option === option))
   return (
     <section className="card" aria-labelledby="import-formats">
-      <div className="section-head">
+      <div className="table-head">
         <h2 id="import-formats">Formats</h2>
       </div>
       {asked.length > 0 && (

@@ -2,9 +2,9 @@ import type { ImportRun } from '@masthead/client/management'
 import { TableHead } from '../design/table-head.tsx'
 import { plain } from '../records/fields.ts'
 import { formatNumber } from '../records/formats.ts'
+import { capitalised } from '../records/kinds.ts'
 import { useManagement } from '../session.tsx'
 import { fieldLabel } from './field-label.ts'
-import { resourceLabel } from './reading.tsx'
 import { SaveButton } from './save-button.tsx'
 
 /** What an import did, or would do. */
@@ -37,7 +37,7 @@ const OutcomeByFile = ({ run: { files }, isDone }: { run: ImportRun; isDone: boo
   const [created, changed] = isDone ? ['Created', 'Changed'] : ['To be created', 'To be changed']
   return (
     <section className="card" aria-labelledby="import-files">
-      <div className="section-head">
+      <div className="table-head">
         <h2 id="import-files">By file</h2>
       </div>
       <table className="records plain">
@@ -58,7 +58,7 @@ const OutcomeByFile = ({ run: { files }, isDone }: { run: ImportRun; isDone: boo
               <td>
                 <strong className="row-title">{file.file}</strong>
               </td>
-              <td data-label="Holds">{resourceLabel(file.resource)}</td>
+              <td data-label="Holds">{capitalised(file.resource)}</td>
               <Amount label={created} count={file.created} />
               <Amount label={changed} count={file.changed} />
               <Amount label="The same already" count={file.unchanged} />
@@ -83,7 +83,7 @@ const Refusals = ({ run: { id, refused, groups, hasRejectedRows } }: { run: Impo
   const told = groups.reduce((sum, { count }) => sum + count, 0)
   return (
     <section className="card" aria-labelledby="import-refusals">
-      <div className="section-head">
+      <div className="table-head">
         <h2 id="import-refusals">Why rows are refused</h2>
         {hasRejectedRows && (
           <SaveButton load={() => management.importRuns.rejectedRows(id)}>Save the refused rows</SaveButton>

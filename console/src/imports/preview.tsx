@@ -11,7 +11,7 @@ export const Preview = ({ inspection: { preview, formats } }: { inspection: Insp
   if (rows.length === 0) return null
   return (
     <section className="card narrowing" aria-labelledby="import-preview">
-      <div className="section-head">
+      <div className="table-head">
         <h2 id="import-preview">
           {rows.length === 1 ? 'What the first row becomes' : `What the first ${rows.length} rows become`}
         </h2>

@@ -1,6 +1,7 @@
 import { type ResourceName, resourceNames } from '@masthead/contract'
 import { Select } from '../design/select.tsx'
 import { formatNumber } from '../records/formats.ts'
+import { capitalised } from '../records/kinds.ts'
 import { type Decisions, withoutChoices } from './decisions.ts'
 import type { Inspection } from './runs.ts'
 
@@ -25,8 +26,6 @@ type Escapes = keyof typeof escapesMeant
 const isEscapes = (text: string): text is Escapes => text in escapesMeant
 const isEncoding = (text: string): text is Encoding => text in encodings
 const isResource = (text: string): text is ResourceName => resourceNames.some((name) => name === text)
-
-export const resourceLabel = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 
 const noticedBy = {
   '': 'Nobody can tell by the columns: choose.',
@@ -71,7 +70,7 @@ export const Reading = ({ inspection, decisions }: ReadingProps) => {
           onChange={(value) => isResource(value) && decideResource(value)}
           options={[
             ...(resource === undefined ? [['', 'Choose …'] as const] : []),
-            ...resourceNames.map((name) => [name, resourceLabel(name)] as const),
+            ...resourceNames.map((name) => [name, capitalised(name)] as const),
           ]}
         />
         {sheets.length > 1 && (

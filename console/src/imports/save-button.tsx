@@ -5,12 +5,11 @@ import { Trouble } from '../design/states.tsx'
 type SaveButtonProps = {
   /** What the service answers: the name of a file, and its bytes in base64. */
   load: () => Promise<{ fileName: string; content: string }>
-  className?: string
   children: ReactNode
 }
 
 /** Saves a file that the service makes, byte by byte as it came. */
-export const SaveButton = ({ load, className = 'button', children }: SaveButtonProps) => {
+export const SaveButton = ({ load, children }: SaveButtonProps) => {
   const [trouble, setTrouble] = useState<unknown>()
   const save = async () => {
     setTrouble(undefined)
@@ -24,7 +23,7 @@ export const SaveButton = ({ load, className = 'button', children }: SaveButtonP
   }
   return (
     <>
-      <button type="button" className={className} onClick={save}>
+      <button type="button" className="button" onClick={save}>
         {children}
       </button>
       {trouble !== undefined && <Trouble error={trouble} />}

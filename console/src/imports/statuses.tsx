@@ -24,7 +24,7 @@ export const Statuses = ({ inspection: { statuses }, resource, decisions: { opti
   }
   return (
     <section className="card" aria-labelledby="import-statuses">
-      <div className="section-head">
+      <div className="table-head">
         <h2 id="import-statuses">Unknown statuses</h2>
       </div>
       <table className="records plain">

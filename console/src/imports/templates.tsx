@@ -1,6 +1,6 @@
 import { resourceNames } from '@masthead/contract'
+import { capitalised } from '../records/kinds.ts'
 import { useManagement } from '../session.tsx'
-import { resourceLabel } from './reading.tsx'
 import { SaveButton } from './save-button.tsx'
 
 /** For who has no file yet: one with all columns for each kind of records. */
@@ -13,11 +13,11 @@ export const Templates = () => {
         No file yet? Fill in one of these. Your own columns work as well: their names are matched in English, German,
         French and Spanish.
       </p>
-      <ul className="choices">
+      <ul className="templates">
         {resourceNames.map((name) => (
           <li key={name}>
             <SaveButton load={() => management.importTemplates.get(name)}>
-              {resourceLabel(name)}
+              {capitalised(name)}
               <span className="visually-hidden"> template</span>
             </SaveButton>
           </li>

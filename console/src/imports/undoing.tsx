@@ -1,9 +1,30 @@
 import type { ImportRun } from '@masthead/client/management'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
+import { ConfirmDialog } from '../admin/confirm-dialog.tsx'
 import { formatNumber } from '../records/formats.ts'
+import { useManagement } from '../session.tsx'
 import { progressOf, RunProgress } from './run-progress.tsx'
 import { useRun } from './runs.ts'
+
+type UndoDialogProps = { importId: string; onBegun: (run: ImportRun) => void; onClose: () => void }
+
+export const UndoDialog = ({ importId, onBegun, onClose }: UndoDialogProps) => {
+  const { imports } = useManagement()
+  return (
+    <ConfirmDialog
+      title="Take this import back?"
+      action="Take it back"
+      onClose={onClose}
+      onConfirm={async () => onBegun(await imports.undo(importId))}
+    >
+      <p>
+        What it created is removed, and what it changed gets its former values. Records that somebody changed since stay
+        as they are.
+      </p>
+    </ConfirmDialog>
+  )
+}
 
 /** An import that is taken back, and what became of its records. */
 export const Undoing = ({ begun }: { begun: ImportRun }) => {

@@ -4,7 +4,7 @@ import { useRef, useState } from 'react'
 import { Link } from '../address.tsx'
 import { Dialog } from '../design/dialog.tsx'
 import { Question } from '../design/question.tsx'
-import { type AnyRecord, titleOf } from '../records/kinds.ts'
+import { type AnyRecord, isDeleted, titleOf } from '../records/kinds.ts'
 import { useMasthead } from '../session.tsx'
 
 type Action = {
@@ -16,8 +16,6 @@ type Action = {
   act: (masthead: Masthead, contact: Contact) => Promise<unknown>
   isDangerous?: true
 }
-
-const isDeleted = ({ deletedAt }: AnyRecord): boolean => deletedAt !== null
 
 const flag = (field: 'hideContact' | 'doNotEmail', value: boolean): Pick<Action, 'concerns' | 'act'> => ({
   concerns: (contact) => !isDeleted(contact) && (contact[field] === true) !== value,
@@ -105,7 +103,7 @@ export const ContactBulk = ({ chosen, onDone }: { chosen: readonly AnyRecord[]; 
         ))}
       {asked && (
         <Question
-          title={`Delete ${contactsOf(chosen.filter(asked.concerns).length)}?`}
+          title={`Delete ${contactsOf(chosen.filter(asked.concerns).length).toLowerCase()}?`}
           yes="Delete"
           no="Keep"
           onYes={() => start(asked)}

@@ -43,7 +43,8 @@ export const ExportDialog = ({ name, filters, fileName, onClose }: ExportDialogP
         <div className="section">
           {made ? (
             <output>
-              {records(made.records)} are in <strong>{fileName}</strong>, as they were at one moment.
+              {records(made.records)} {made.records === 1 ? 'is' : 'are'} in <strong>{fileName}</strong>, as they were
+              at one moment.
             </output>
           ) : (
             <>

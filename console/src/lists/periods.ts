@@ -18,7 +18,7 @@ const periods = {
   past: { label: 'Before today', daysOf: (today: string): Days => ({ to: addDays(today, -1) }) },
 } as const
 
-export type Period = keyof typeof periods
+type Period = keyof typeof periods
 
 export const isPeriod = (text: string | undefined): text is Period => text !== undefined && Object.hasOwn(periods, text)
 export const labelOfPeriod = (period: Period): string => periods[period].label
@@ -26,6 +26,11 @@ export const daysOf = (period: Period, today: string): Days => periods[period].d
 
 /** The periods that make sense of days to come and gone, and of changes, which are past. */
 export const periodsOfDays: readonly Period[] = [
-  ...(['this-month', 'next-month', 'next-30-days', 'last-month', 'this-year', 'past'] as const),
+  'this-month',
+  'next-month',
+  'next-30-days',
+  'last-month',
+  'this-year',
+  'past',
 ]
 export const periodsOfChanges: readonly Period[] = ['today', 'last-7-days', 'this-month', 'last-month', 'this-year']

@@ -2,14 +2,14 @@ import { isListed } from '@masthead/contract'
 import '../admin/administration.css'
 import type { AuditEntry } from '@masthead/client/management'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useId } from 'react'
+import { useEffect, useId, useState } from 'react'
 import { Link, type Parameters, useParameters, useSetParameters } from '../address.tsx'
 import { namesOfKinds, sentenceOf } from '../admin/audit-words.ts'
 import { changesOf, Difference } from '../admin/difference.tsx'
 import { Fetched } from '../design/fetched.tsx'
-import { NextIcon, PreviousIcon } from '../design/icons.tsx'
 import { PageHead } from '../design/page-head.tsx'
 import { Empty } from '../design/states.tsx'
+import { beforeOf, OlderPages } from '../lists/older-pages.tsx'
 import { Permitted } from '../permission.tsx'
 import { formatInstant } from '../records/formats.ts'
 import { kinds } from '../records/kinds.ts'
@@ -31,7 +31,7 @@ const Trail = () => {
     resource: parameters.resource,
     recordId: parameters.recordId,
     includeIssued: parameters.includeIssued === 'true' || undefined,
-    before: /^[1-9]\d{0,14}$/.test(parameters.before ?? '') ? Number(parameters.before) : undefined,
+    before: beforeOf(parameters),
   }
   const query = useQuery({
     queryKey: ['audit-entries', asked],
@@ -48,22 +48,7 @@ const Trail = () => {
             <div className="card" aria-busy={query.isPlaceholderData}>
               {items.length === 0 ? <NothingFound /> : <Entries items={items} />}
             </div>
-            <nav className="pages" aria-label="Pages">
-              {asked.before === undefined ? (
-                <span />
-              ) : (
-                <Link to={here} parameters={{ ...parameters, before: undefined }} className="button">
-                  <PreviousIcon />
-                  Newest
-                </Link>
-              )}
-              {next !== null && (
-                <Link to={here} parameters={{ ...parameters, before: String(next) }} className="button">
-                  Older
-                  <NextIcon />
-                </Link>
-              )}
-            </nav>
+            <OlderPages to={here} parameters={parameters} next={next} />
           </>
         )}
       </Fetched>
@@ -75,6 +60,9 @@ const Filters = ({ parameters }: { parameters: Parameters }) => {
   const setParameters = useSetParameters()
   const id = useId()
   const { resource = '', recordId = '', includeIssued } = parameters
+  const [text, setText] = useState(recordId)
+  // Another address, another text.
+  useEffect(() => setText(recordId), [recordId])
   const set = (changes: Parameters) => setParameters({ ...changes, before: undefined }, { replace: true })
   return (
     <search className="toolbar">
@@ -99,20 +87,18 @@ const Filters = ({ parameters }: { parameters: Parameters }) => {
         className="field"
         onSubmit={(event) => {
           event.preventDefault()
-          set({ recordId: String(new FormData(event.currentTarget).get('recordId') ?? '').trim() })
+          set({ recordId: text.trim() })
         }}
       >
         <label htmlFor={`${id}-record`}>Identifier</label>
         <input
-          // Another address, another text.
-          key={recordId}
           id={`${id}-record`}
-          name="recordId"
           className="input"
           placeholder="Any"
           autoComplete="off"
-          defaultValue={recordId}
-          onBlur={({ target }) => target.value.trim() !== recordId && set({ recordId: target.value.trim() })}
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+          onBlur={() => text.trim() !== recordId && set({ recordId: text.trim() })}
         />
       </form>
       <div className="field">

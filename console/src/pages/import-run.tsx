@@ -6,16 +6,16 @@ import { listedNames } from '@masthead/contract'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Link, usePathId } from '../address.tsx'
-import { ConfirmDialog } from '../admin/confirm-dialog.tsx'
 import { PageHead } from '../design/page-head.tsx'
 import { Loading, Trouble } from '../design/states.tsx'
+import { useSubmission } from '../forms/submission.ts'
 import { Deciding } from '../imports/deciding.tsx'
 import { useDecisions } from '../imports/decisions.ts'
 import { Outcome } from '../imports/outcome.tsx'
 import { progressOf, RunProgress } from '../imports/run-progress.tsx'
 import { type Inspection, useRun, useShowRun } from '../imports/runs.ts'
 import { type Step, Steps } from '../imports/steps.tsx'
-import { TakenBack, Undoing } from '../imports/undoing.tsx'
+import { TakenBack, UndoDialog, Undoing } from '../imports/undoing.tsx'
 import { Permitted } from '../permission.tsx'
 import { formatNumber } from '../records/formats.ts'
 import { useManagement } from '../session.tsx'
@@ -63,15 +63,16 @@ const Import = ({ run }: { run: ImportRun }) => {
   const decisions = useDecisions(run)
   const inspection = useInspection(run)
   const [isChanging, setChanging] = useState(false)
-  const [trouble, setTrouble] = useState<unknown>()
+  const { error: trouble, send } = useSubmission({ isRepeatable: true })
+  const answered = useRef<ImportRun>(null)
   const act = async (call: () => Promise<ImportRun>) => {
-    setTrouble(undefined)
-    try {
-      await show(await call())
-      setChanging(false)
-    } catch (reason) {
-      setTrouble(reason)
-    }
+    // A click that comes before the answer to the last one is drawn is one too many.
+    if (answered.current === run) return
+    const next = await send({}, call)
+    if (!next) return
+    answered.current = run
+    await show(next)
+    setChanging(false)
   }
   const isDeciding =
     decisions.isLooking ||
@@ -172,7 +173,6 @@ const Checked = ({ run, onStart, onChange }: CheckedProps) => {
 }
 
 const Done = ({ run }: { run: ImportRun }) => {
-  const management = useManagement()
   const queryClient = useQueryClient()
   const [isAsking, setAsking] = useState(false)
   const [undo, setUndo] = useState<ImportRun>()
@@ -198,17 +198,7 @@ const Done = ({ run }: { run: ImportRun }) => {
         </div>
       )}
       {isAsking && importId !== null && (
-        <ConfirmDialog
-          title="Take this import back?"
-          action="Take it back"
-          onClose={() => setAsking(false)}
-          onConfirm={async () => setUndo(await management.imports.undo(importId))}
-        >
-          <p>
-            What it created is removed, and what it changed gets its former values. Records that somebody changed since
-            stay as they are.
-          </p>
-        </ConfirmDialog>
+        <UndoDialog importId={importId} onBegun={setUndo} onClose={() => setAsking(false)} />
       )}
     </>
   )

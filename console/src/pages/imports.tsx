@@ -3,14 +3,13 @@ import type { Import, ImportRun } from '@masthead/client/management'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useParameters } from '../address.tsx'
-import { ConfirmDialog } from '../admin/confirm-dialog.tsx'
 import { Ago } from '../design/ago.tsx'
 import { Badge } from '../design/badge.tsx'
 import { Fetched } from '../design/fetched.tsx'
 import { PageHead } from '../design/page-head.tsx'
 import { Empty } from '../design/states.tsx'
 import { TableHead } from '../design/table-head.tsx'
-import { Undoing } from '../imports/undoing.tsx'
+import { UndoDialog, Undoing } from '../imports/undoing.tsx'
 import { Permitted } from '../permission.tsx'
 import { formatNumber } from '../records/formats.ts'
 import { useManagement } from '../session.tsx'
@@ -77,19 +76,7 @@ const Imports = () => {
           )
         }}
       </Fetched>
-      {asked && (
-        <ConfirmDialog
-          title="Take this import back?"
-          action="Take it back"
-          onClose={() => setAsked(undefined)}
-          onConfirm={async () => setUndo(await management.imports.undo(asked.id))}
-        >
-          <p>
-            What it created is removed, and what it changed gets its former values. Records that somebody changed since
-            stay as they are.
-          </p>
-        </ConfirmDialog>
-      )}
+      {asked && <UndoDialog importId={asked.id} onBegun={setUndo} onClose={() => setAsked(undefined)} />}
     </div>
   )
 }

@@ -6,7 +6,7 @@ import { useState } from 'react'
 import { ConfirmDialog } from '../admin/confirm-dialog.tsx'
 import { RoleChoice, roleNames } from '../admin/role-choice.tsx'
 import { SecretDialog } from '../admin/secret-dialog.tsx'
-import { isSecretLost, SecretLost } from '../admin/secret-lost.tsx'
+import { SecretLost } from '../admin/secret-lost.tsx'
 import { Ago } from '../design/ago.tsx'
 import { Badge } from '../design/badge.tsx'
 import { Copied } from '../design/copied.tsx'
@@ -217,7 +217,8 @@ const InviteDialog = ({ onClose, onInvited }: InviteDialogProps) => {
       title="Invite a colleague"
       action="Invite"
       refusal={error}
-      trouble={isSecretLost(error) ? undefined : trouble}
+      trouble={trouble}
+      lost={<SecretLost what="the link" cure="Invite them once more: the new link replaces it." />}
       onSubmit={submit}
     >
       <TextField
@@ -229,7 +230,6 @@ const InviteDialog = ({ onClose, onInvited }: InviteDialogProps) => {
         error={errorAt('email')}
       />
       <RoleChoice role={role} onChange={(role) => change({ role })} error={errorAt('role')} />
-      {isSecretLost(error) && <SecretLost what="the link" cure="Invite them once more: the new link replaces it." />}
     </FormDialog>
   )
 }

@@ -6,8 +6,9 @@ import { Link, type Parameters } from '../address.tsx'
 import { Bars } from '../charts/bars.tsx'
 import { Columns } from '../charts/columns.tsx'
 import type { Tone } from '../design/badge.tsx'
+import { Fetched } from '../design/fetched.tsx'
 import { PageHead } from '../design/page-head.tsx'
-import { Loading, Trouble } from '../design/states.tsx'
+import { Loading } from '../design/states.tsx'
 import { FirstSteps } from '../first-steps.tsx'
 import { NewButton } from '../new-button.tsx'
 import { centsOf, sumOf } from '../records/decimals.ts'
@@ -61,20 +62,23 @@ const Total = ({ name }: { name: ListedName }) => {
 const Charts = () => {
   const management = useManagement()
   const today = useToday()
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['overview'],
     queryFn: ({ signal }) => management.overview.get({ signal }),
     staleTime: 60_000,
   })
-  if (error) return <Trouble error={error} onRetry={() => refetch()} />
-  if (!data || today === undefined) return <Loading what="the figures" />
+  if (today === undefined) return <Loading what="the figures" />
   return (
-    <div className="charts">
-      <ByStatus counted={data.subscriptionsByStatus} />
-      <Receivables aged={data.receivables} today={today} />
-      <RenewalsDue months={data.renewalsDue} today={today} />
-      <ByPublication counted={data.subscriptionsByPublication} />
-    </div>
+    <Fetched query={query} what="the figures">
+      {({ subscriptionsByStatus, receivables, renewalsDue, subscriptionsByPublication }) => (
+        <div className="charts">
+          <ByStatus counted={subscriptionsByStatus} />
+          <Receivables aged={receivables} today={today} />
+          <RenewalsDue months={renewalsDue} today={today} />
+          <ByPublication counted={subscriptionsByPublication} />
+        </div>
+      )}
+    </Fetched>
   )
 }
 

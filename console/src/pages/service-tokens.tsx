@@ -7,7 +7,7 @@ import { ConfirmDialog } from '../admin/confirm-dialog.tsx'
 import { ExpiryChoice } from '../admin/expiry-choice.tsx'
 import { ScopeChoice } from '../admin/scope-choice.tsx'
 import { type Shown, TokenDialog } from '../admin/secret-dialog.tsx'
-import { isSecretLost, SecretLost } from '../admin/secret-lost.tsx'
+import { SecretLost } from '../admin/secret-lost.tsx'
 import { TokenList } from '../admin/token-table.tsx'
 import { Fetched } from '../design/fetched.tsx'
 import { FormDialog } from '../design/form-dialog.tsx'
@@ -132,7 +132,8 @@ const MakeDialog = ({ onClose, onMade }: DialogProps) => {
       title="Make a service token"
       action="Make the token"
       refusal={error}
-      trouble={isSecretLost(error) ? undefined : trouble}
+      trouble={trouble}
+      lost={<SecretLost what="the token" cure={`Close this, revoke “${service}” in the list, and make another.`} />}
       onSubmit={submit}
     >
       <TextField
@@ -162,9 +163,6 @@ const MakeDialog = ({ onClose, onMade }: DialogProps) => {
         onChange={(assignee) => change({ assignee })}
         error={errorAt('defaultAssignee')}
       />
-      {isSecretLost(error) && (
-        <SecretLost what="the token" cure={`Close this, revoke “${service}” in the list, and make another.`} />
-      )}
     </FormDialog>
   )
 }
@@ -195,7 +193,13 @@ const RotateDialog = ({ token, onClose, onMade }: DialogProps & { token: Service
       title={`Rotate the token of “${token.service}”`}
       action="Rotate the token"
       refusal={error}
-      trouble={isSecretLost(error) ? undefined : trouble}
+      trouble={trouble}
+      lost={
+        <SecretLost
+          what="the new token"
+          cure="Close this, revoke the newest of this name in the list, and rotate the old one again."
+        />
+      }
       onSubmit={submit}
     >
       <p>
@@ -209,12 +213,6 @@ const RotateDialog = ({ token, onClose, onMade }: DialogProps & { token: Service
         options={overlaps}
         error={errorAt('overlapHours')}
       />
-      {isSecretLost(error) && (
-        <SecretLost
-          what="the new token"
-          cure="Close this, revoke the newest of this name in the list, and rotate the old one again."
-        />
-      )}
     </FormDialog>
   )
 }

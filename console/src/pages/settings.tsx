@@ -12,7 +12,6 @@ import { useSubmission } from '../forms/submission.ts'
 import { Permitted } from '../permission.tsx'
 import { useManagement } from '../session.tsx'
 
-const queryKey = ['tenant']
 const title = 'Settings'
 
 export const Page = () => (
@@ -24,9 +23,9 @@ export const Page = () => (
 const Settings = () => {
   const management = useManagement()
   const query = useQuery({
-    queryKey,
+    // As it is when the form is opened, and so it stays while somebody chooses. What lists know of it may be older.
+    queryKey: ['tenant', 'edited'],
     queryFn: ({ signal }) => management.tenant.get({ signal }),
-    // As it is when the form is opened, and so it stays while somebody chooses.
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
   })
@@ -43,9 +42,13 @@ const Settings = () => {
 const SettingsForm = ({ name, slug, timeZone }: TenantSettings) => {
   const management = useManagement()
   const queryClient = useQueryClient()
-  const { isBusy, trouble, errorAt, send } = useSubmission()
+  const { isBusy, trouble, errorAt, send } = useSubmission({ isRepeatable: true })
   const { value, set, draft } = useDraft('settings', { timeZone })
   const [isSaved, setSaved] = useState(false)
+  const choose = (timeZone: string) => {
+    set({ timeZone })
+    setSaved(false)
+  }
   const submit = async () => {
     const saved = await send(value, (input) => management.tenant.update(input))
     if (!saved) return
@@ -76,17 +79,14 @@ const SettingsForm = ({ name, slug, timeZone }: TenantSettings) => {
           label="Time zone"
           help="An invoice is overdue from the day after its due date, and this says when that day begins."
           value={value.timeZone}
-          onChange={(timeZone) => {
-            set({ timeZone })
-            setSaved(false)
-          }}
+          onChange={choose}
           options={zonesWith(timeZone, browserZone).map((zone) => [zone, labelOf(zone)])}
           error={errorAt('timeZone')}
         />
         <p className="muted">
           There it is now <strong>{timeIn(value.timeZone)}</strong>.{' '}
           {value.timeZone !== browserZone && (
-            <button type="button" className="button" onClick={() => set({ timeZone: browserZone })}>
+            <button type="button" className="button" onClick={() => choose(browserZone)}>
               Take that of this browser: {labelOf(browserZone)}
             </button>
           )}

@@ -7,7 +7,7 @@ import { ConfirmDialog } from '../admin/confirm-dialog.tsx'
 import { ExpiryChoice } from '../admin/expiry-choice.tsx'
 import { ScopeChoice } from '../admin/scope-choice.tsx'
 import { type Shown, TokenDialog } from '../admin/secret-dialog.tsx'
-import { isSecretLost, SecretLost } from '../admin/secret-lost.tsx'
+import { SecretLost } from '../admin/secret-lost.tsx'
 import { TokenList } from '../admin/token-table.tsx'
 import { Fetched } from '../design/fetched.tsx'
 import { FormDialog } from '../design/form-dialog.tsx'
@@ -111,7 +111,8 @@ const MakeDialog = ({ onClose, onMade }: { onClose: () => void; onMade: (made: S
       title="Make a token"
       action="Make the token"
       refusal={error}
-      trouble={isSecretLost(error) ? undefined : trouble}
+      trouble={trouble}
+      lost={<SecretLost what="the token" cure={`Close this, revoke “${name}” in the list, and make another.`} />}
       onSubmit={submit}
     >
       <TextField
@@ -135,9 +136,6 @@ const MakeDialog = ({ onClose, onMade }: { onClose: () => void; onMade: (made: S
         onChange={(expiresInDays) => change({ expiresInDays })}
         error={errorAt('expiresInDays')}
       />
-      {isSecretLost(error) && (
-        <SecretLost what="the token" cure={`Close this, revoke “${name}” in the list, and make another.`} />
-      )}
     </FormDialog>
   )
 }

@@ -8,6 +8,9 @@ export const fieldsOf = (name: ResourceName): Field[] =>
     .filter(({ isShown }) => isShown)
     .map((field) => ({ ...field, label: labelOf(field.name), description: plain(field.description) }))
 
+/** Whether a field of a record holds nothing. */
+export const isBlank = (value: unknown): boolean => value === undefined || value === null || value === ''
+
 /** One of an open set of words. */
 export const isStatus = ({ known }: Field): boolean => known.length > 0
 

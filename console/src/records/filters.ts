@@ -149,12 +149,12 @@ const rangeQueryOf = (
   const days = isPeriod(period) && today !== undefined ? daysOf(period, today) : {}
   const [first, last] = [dayOf(parameters[from]) ?? days.from, dayOf(parameters[to]) ?? days.to]
   const late = overdue && parameters[overdue]
-  return [
-    ...(first ? ([[from, isInstant ? instantOf(first) : first]] as const) : []),
-    // A window of instants does not include its end.
-    ...(last ? ([[to, isInstant ? instantOf(addDays(last, 1)) : last]] as const) : []),
-    ...(overdue && late ? ([[overdue, late === 'true']] as const) : []),
-  ].map(([one, value]) => [one, value])
+  const asked: [string, string | boolean][] = []
+  if (first) asked.push([from, isInstant ? instantOf(first) : first])
+  // A window of instants does not include its end.
+  if (last) asked.push([to, isInstant ? instantOf(addDays(last, 1)) : last])
+  if (overdue && late) asked.push([overdue, late === 'true'])
+  return asked
 }
 
 const dayOf = (text: string | undefined): string | undefined =>

@@ -15,6 +15,9 @@ import { labelOf } from './fields.ts'
 /** A record as the API shows it, whichever it is. */
 export type AnyRecord = Readonly<Record<string, unknown>> & { id: string }
 
+/** Records of some kinds can be deleted and restored. */
+export const isDeleted = ({ deletedAt }: AnyRecord): boolean => typeof deletedAt === 'string'
+
 const groups = ['Customers', 'Circulation'] as const
 
 type Choices = {
@@ -106,7 +109,7 @@ const kindOf = (name: ListedName): RecordKind => {
   }
 }
 
-const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+export const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** Of every name. */
 export const kinds = Object.fromEntries(listedNames.map((name) => [name, kindOf(name)])) as Record<

@@ -8,7 +8,7 @@ import { formatNumber } from './formats.ts'
 import type { RecordPage } from './queries.ts'
 
 /** First, last, and those around the current one; null where some are left out. */
-export const pageNumbers = (page: number, last: number): (number | null)[] => {
+const pageNumbers = (page: number, last: number): (number | null)[] => {
   const shown = [...new Set([1, page - 1, page, page + 1, last])].filter((one) => one >= 1 && one <= last)
   return shown
     .sort((one, other) => one - other)

@@ -34,10 +34,13 @@ export const useAction = <R extends { id: string }>(name: ListedName, record: R,
     isUnderWay.current = true
     setBusy(true)
     setTrouble(undefined)
+    const { pathname } = location
     try {
       // As it came, because its tag belongs to it. The cast forgets which resource it is, as the query of the record does.
       queryClient.setQueryData(queryKey, (await change(record)) as unknown as AnyRecord)
       onDone?.()
+      // Who has gone to another page meanwhile stays there as they are.
+      if (location.pathname !== pathname) return
       navigate({ to: '.', state: { done }, replace: true })
       // The button that was pressed is gone.
       document.getElementById('main')?.focus()

@@ -3,6 +3,7 @@ import type { ListedName } from '@masthead/contract'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useMemo } from 'react'
 import { Link, type Parameters, useParameters, useSetParameters } from '../address.tsx'
+import { shownErrorOf } from '../design/fetched.tsx'
 import { ColumnsIcon } from '../design/icons.tsx'
 import { Menu } from '../design/menu.tsx'
 import { PageHead } from '../design/page-head.tsx'
@@ -34,23 +35,22 @@ export const RecordList = ({ name, actions, bulk }: RecordListProps) => {
   const queryClient = useQueryClient()
   const today = useToday()
   const { plural, list } = kinds[name]
-  const query = queryOf(name, parameters, today)
-  const walks = isWalked(name, query)
+  const asked = queryOf(name, parameters, today)
+  const walks = isWalked(name, asked)
   const isKnown = today !== undefined || !needsToday(name, parameters)
-  const { data, error, isPlaceholderData, refetch } = useQuery({
-    ...pageQuery(masthead, name, query),
-    enabled: isKnown,
-  })
+  const query = useQuery({ ...pageQuery(masthead, name, asked), enabled: isKnown })
+  const { data, isPlaceholderData, refetch } = query
+  const error = shownErrorOf(query)
   const next = data !== undefined && !isPlaceholderData ? data.nextCursor : null
   useEffect(() => {
     // Most who look at a page look at the next one too.
     if (next === null) return
-    const { page = 1, cursor, ...filters } = query
+    const { page = 1, cursor, ...filters } = asked
     const following = walks ? { ...filters, cursor: next } : { ...filters, page: page + 1 }
     queryClient.prefetchQuery({ ...pageQuery(masthead, name, following), staleTime: Number.POSITIVE_INFINITY })
   })
   const shown = useShownColumns(name, parameters)
-  const selection = useSelection(JSON.stringify(query))
+  const selection = useSelection(JSON.stringify(asked))
   const chosen = bulk ? (data?.items ?? []).filter(({ id }) => selection.chosen.has(id)) : []
   return (
     <div className="page">
@@ -60,9 +60,9 @@ export const RecordList = ({ name, actions, bulk }: RecordListProps) => {
         <ColumnMenu name={name} shown={shown} />
         <ExportButton name={name} parameters={parameters} today={today} />
       </Toolbar>
-      {error && <ListTrouble {...{ error, name, parameters }} onRetry={() => refetch()} />}
+      {error !== null && <ListTrouble {...{ error, name, parameters }} onRetry={() => refetch()} />}
       {bulk && <ChosenBar {...{ selection, chosen, bulk }} />}
-      {!error && (
+      {error === null && (
         <div className="card table-frame">
           {data === undefined ? (
             <Skeleton columns={shown.length + 1} what={plural.toLowerCase()} />
@@ -79,7 +79,7 @@ export const RecordList = ({ name, actions, bulk }: RecordListProps) => {
           )}
         </div>
       )}
-      {data && !error && <Pagination list={list} parameters={parameters} shown={data} isWalked={walks} />}
+      {data && error === null && <Pagination list={list} parameters={parameters} shown={data} isWalked={walks} />}
     </div>
   )
 }

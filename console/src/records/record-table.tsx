@@ -8,8 +8,8 @@ import { useLeftRow } from '../lists/left-row.ts'
 import { ChooseAll, ChooseRow, type Selection } from '../lists/selection.tsx'
 import { SortedHeading, type Sorting, titleSortOf } from '../lists/sorting.tsx'
 import { AccountNames } from './account-names.tsx'
-import { type Field, fieldsOf } from './fields.ts'
-import { type AnyRecord, kinds, titleOf } from './kinds.ts'
+import { type Field, fieldsOf, isBlank } from './fields.ts'
+import { type AnyRecord, isDeleted, kinds, titleOf } from './kinds.ts'
 import { Value } from './value.tsx'
 
 /** Numbers are compared by their ends. */
@@ -79,7 +79,7 @@ export const RecordTable = ({
             <tr
               key={record.id}
               data-id={record.id}
-              data-gone={isGone(record)}
+              data-gone={isDeleted(record)}
               data-chosen={selection?.chosen.has(record.id)}
               onClick={(event) => open(event, record.id)}
             >
@@ -110,11 +110,10 @@ const shownFields = (name: ListedName, shown: readonly string[]): Field[] => {
 }
 
 const Cell = ({ field, value }: { field: Field; value: unknown }) => {
-  const isBlank = value === null || value === ''
   const isNote = field.content === 'notes'
   return (
     <td
-      className={isBlank ? 'blank' : isAmount(field) ? 'end' : isShort(field) ? 'short' : undefined}
+      className={isBlank(value) ? 'blank' : isAmount(field) ? 'end' : isShort(field) ? 'short' : undefined}
       data-label={field.label}
       // Notes may be pages long. What is too much for the cell can still be read.
       title={isNote && typeof value === 'string' && value.length > longNote ? value : undefined}
@@ -132,12 +131,10 @@ const Cell = ({ field, value }: { field: Field; value: unknown }) => {
 
 const longNote = 60
 
-const isGone = (record: AnyRecord): boolean => typeof record.deletedAt === 'string'
-
 /** What sets a record apart from those that lists show by themselves. */
 export const Marks = ({ record }: { record: AnyRecord }) => (
   <>
-    {isGone(record) && <Badge tone="problem">Deleted</Badge>}
+    {isDeleted(record) && <Badge tone="problem">Deleted</Badge>}
     {record.hideContact === true && <Badge tone="caution">Hidden</Badge>}
     {record.subsOnly === true && <Badge>Subscriptions only</Badge>}
     {typeof record.doneAt === 'string' && <Badge tone="good">Done</Badge>}

@@ -147,14 +147,14 @@ const FilterControl = ({ name, parameters, ...control }: FilterControlProps) => 
         />
       )
     default:
-      return <TypedChoice {...control} suggestions={[]} />
+      return <TypedChoice {...control} />
   }
 }
 
 const ReferenceChoice = ({ reference, ...control }: Control & { reference: ResourceName }) => {
   if (reference === 'publications') return <PublicationChoice {...control} />
   if (reference === 'accounts') return <AccountChoice {...control} />
-  return <TypedChoice {...control} suggestions={[]} />
+  return <TypedChoice {...control} />
 }
 
 const pauseMilliseconds = 200
@@ -235,31 +235,16 @@ const Choice = ({
 }
 
 const StatusChoice = ({ name, ...control }: Control & { name: ListedName }) => {
-  const id = useId()
   const statuses = fieldOf(name, control.filter.name).known
   const [isTyped, setTyped] = useState(false)
-  if (isTyped) return <TypedChoice {...control} suggestions={[]} focuses />
+  if (isTyped) return <TypedChoice {...control} focuses />
+  const offered = new Set([...statuses, ...(control.value ? [control.value] : [])])
   return (
-    <div className="field">
-      <label htmlFor={id}>{control.filter.label}</label>
-      <select
-        id={id}
-        className="select"
-        title={control.filter.description}
-        value={control.value}
-        onChange={({ target }) =>
-          target.value === other ? setTyped(true) : control.onChange(target.value || undefined)
-        }
-      >
-        <option value="">Any</option>
-        {[...new Set([...statuses, ...(control.value ? [control.value] : [])])].map((status) => (
-          <option key={status} value={status}>
-            {formatStatus(status)}
-          </option>
-        ))}
-        <option value={other}>Other …</option>
-      </select>
-    </div>
+    <Choice
+      {...control}
+      onChange={(value) => (value === other ? setTyped(true) : control.onChange(value))}
+      options={[...[...offered].map((status) => [status, formatStatus(status)] as const), [other, 'Other …']]}
+    />
   )
 }
 
@@ -278,11 +263,11 @@ const AccountChoice = ({ filter: { label }, value, onChange }: Control) => (
 )
 
 type TypedChoiceProps = Control & {
-  suggestions: readonly (readonly [string, string])[]
+  suggestions?: readonly (readonly [string, string])[]
   focuses?: boolean
 }
 
-const TypedChoice = ({ filter, value, onChange, suggestions, focuses }: TypedChoiceProps) => {
+const TypedChoice = ({ filter, value, onChange, suggestions = [], focuses }: TypedChoiceProps) => {
   const [text, setText] = useTyped(value, onChange)
   const id = useId()
   const box = useRef<HTMLInputElement>(null)

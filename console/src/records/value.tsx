@@ -2,7 +2,7 @@ import { identifiersOf, isListed, type ListedName } from '@masthead/contract'
 import { Link } from '../address.tsx'
 import { Badge, type Tone } from '../design/badge.tsx'
 import { useAccountName } from './account-names.tsx'
-import { type Field, isStatus } from './fields.ts'
+import { type Field, isBlank, isStatus } from './fields.ts'
 import { formatDate, formatInstant, formatMoney, formatNumber, formatStatus } from './formats.ts'
 import { kinds } from './kinds.ts'
 import { usePublicationName } from './publications.ts'
@@ -26,7 +26,7 @@ export const Status = ({ status }: { status: string }) => (
 
 /** What a field of a record holds, for a person to read; nothing where it holds nothing. */
 export const Value = ({ field, value }: { field: Field; value: unknown }) => {
-  if (value === null || value === undefined || value === '') return null
+  if (isBlank(value)) return null
   const text = String(value)
   if (field.reference && isListed(field.reference)) return <Reference to={field.reference} id={text} />
   if (isStatus(field)) return <Status status={text} />

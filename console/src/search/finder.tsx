@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { Dialog } from '../design/dialog.tsx'
 import { SearchIcon } from '../design/icons.tsx'
+import { isComposing } from '../design/keys.tsx'
 import { usePaused } from '../design/paused.ts'
 import { Trouble } from '../design/states.tsx'
 import { AccountNames, useAccountName } from '../records/account-names.tsx'
@@ -20,7 +21,7 @@ export const Finder = ({ onClose }: { onClose: () => void }) => {
   const [text, setText] = useState('')
   const words = usePaused(text).trim()
   const recent = useRecent()
-  const { groups: found, isSearching, error } = useFound(words)
+  const { groups: found, isSearching, isOutdated, error } = useFound(words)
   const groups = words === '' ? recent : found
   const choices = groups.flatMap(choicesOf)
   const [wanted, setAt] = useState(0)
@@ -43,14 +44,17 @@ export const Finder = ({ onClose }: { onClose: () => void }) => {
     if (record) navigate({ to: kinds[name].one, params: { id: record.id } })
     else navigate({ to: kinds[name].list, search: group.all ?? {} })
   }
+  const isTyping = text.trim() !== words
   const press = (event: KeyboardEvent) => {
+    if (isComposing(event)) return
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined && choices.length > 0) setAt((at + step + choices.length) % choices.length)
-    else if (event.key === 'Enter' && active) open(active)
+    // Who types and presses Enter at once does not mean what is still shown of other words.
+    else if (event.key === 'Enter' && active && !isTyping && !isOutdated) open(active)
     else return
     event.preventDefault()
   }
-  const isWaiting = text.trim() !== words || (isSearching && choices.length === 0)
+  const isWaiting = isTyping || (isSearching && choices.length === 0)
   const status = statusOf(words, isWaiting, choices.length)
   return (
     <Dialog title="Search" isWide onClose={onClose}>

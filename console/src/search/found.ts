@@ -4,11 +4,17 @@ import type { Parameters } from '../address.tsx'
 import type { AnyRecord } from '../records/kinds.ts'
 import { fetchPage, type RecordPage } from '../records/queries.ts'
 import { useMasthead } from '../session.tsx'
-import { useVisits, type Visit } from './visits.ts'
+import { useVisits } from './visits.ts'
 
 /** Records of one kind, and the list with all that match, where there are more. */
 export type Group = { label: string; name: ListedName; records: readonly AnyRecord[]; all: Parameters | null }
-export type Found = { groups: readonly Group[]; isSearching: boolean; error: unknown }
+export type Found = {
+  groups: readonly Group[]
+  isSearching: boolean
+  /** Some of it is what other words found, until these have found something. */
+  isOutdated: boolean
+  error: unknown
+}
 
 const most = 5
 /** Of so many accounts that match, what they subscribe to and owe is shown as well. */
@@ -56,7 +62,7 @@ export const useFound = (words: string): Found => {
       ...accountIds.map((accountId) => search('invoices', { accountId, sort: '-issueDate' })),
     ],
   })
-  if (!isAsked) return { groups: [], isSearching: false, error: null }
+  if (!isAsked) return { groups: [], isSearching: false, isOutdated: false, error: null }
   const all = [accounts, contacts, ...subscriptions, ...invoices]
   const wordsAll = { search: text, ...mapText(everything('contacts')) }
   const groups: Group[] = [
@@ -68,6 +74,7 @@ export const useFound = (words: string): Found => {
   return {
     groups: groups.filter(({ records }) => records.length > 0),
     isSearching: all.some(({ isFetching }) => isFetching),
+    isOutdated: all.some(({ isPlaceholderData }) => isPlaceholderData),
     error: all.find(({ error }) => error)?.error ?? null,
   }
 }
@@ -97,9 +104,10 @@ export const useRecent = (): readonly Group[] => {
   const search = useSearch()
   const names = [...new Set(visits.map(({ name }) => name))]
   const pages = useQueries({
-    queries: names.map((name) =>
-      search(name, { ids: visits.flatMap((visit: Visit) => (visit.name === name ? visit.id : [])).join() }),
-    ),
+    queries: names.map((name) => {
+      const ids = visits.flatMap((visit) => (visit.name === name ? visit.id : []))
+      return search(name, { ids: ids.join(), pageSize: ids.length })
+    }),
   })
   const records = new Map(pages.flatMap(({ data }) => data?.items ?? []).map((record) => [record.id, record]))
   return visits.flatMap(({ name, id }) => {

@@ -3,7 +3,7 @@ import { useEffect } from 'react'
 import { useStored } from '../stored.ts'
 
 /** A record whose page was opened. Only its identifier is kept: names change, and are erased. */
-export type Visit = { name: ListedName; id: string }
+type Visit = { name: ListedName; id: string }
 
 const most = 8
 

@@ -2,13 +2,13 @@ import './webhooks.css'
 import type { WebhookDelivery, WebhookEndpoint } from '@masthead/client/management'
 import { webhookLimits } from '@masthead/contract'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useParameters, useSetParameters } from '../address.tsx'
+import { useParameters, useSetParameters } from '../address.tsx'
 import { Ago } from '../design/ago.tsx'
 import { Fetched } from '../design/fetched.tsx'
-import { NextIcon, PreviousIcon } from '../design/icons.tsx'
 import { Segments } from '../design/segments.tsx'
 import { Empty } from '../design/states.tsx'
 import { TableHead } from '../design/table-head.tsx'
+import { beforeOf, OlderPages } from '../lists/older-pages.tsx'
 import { formatNumber } from '../records/formats.ts'
 import { useManagement } from '../session.tsx'
 import { DeliveryDialog } from './delivery-dialog.tsx'
@@ -21,7 +21,6 @@ const filters = [
   ['waiting', 'Waiting'],
   ['delivered', 'Delivered'],
 ] as const
-const here = '/admin/webhooks/$id'
 
 /** What was sent to an endpoint, and what waits. It keeps itself up to date. */
 export const Deliveries = ({ endpoint }: { endpoint: WebhookEndpoint }) => {
@@ -31,7 +30,7 @@ export const Deliveries = ({ endpoint }: { endpoint: WebhookEndpoint }) => {
   const [state] = filters.find(([name]) => name === parameters.state) ?? ['']
   const asked = {
     state: state === '' ? undefined : state,
-    before: /^[1-9]\d{0,14}$/.test(parameters.before ?? '') ? Number(parameters.before) : undefined,
+    before: beforeOf(parameters),
   }
   const query = useQuery(deliveriesQuery(management, endpoint.id, asked))
   const open = (delivery: string | undefined) => setParameters({ delivery }, { replace: true })
@@ -59,27 +58,7 @@ export const Deliveries = ({ endpoint }: { endpoint: WebhookEndpoint }) => {
                 <DeliveryTable {...{ endpoint }} deliveries={items} onOpen={open} />
               )}
             </div>
-            <nav className="pages" aria-label="Pages">
-              {asked.before === undefined ? (
-                <span />
-              ) : (
-                <Link to={here} id={endpoint.id} parameters={{ ...parameters, before: undefined }} className="button">
-                  <PreviousIcon />
-                  Newest
-                </Link>
-              )}
-              {next !== null && (
-                <Link
-                  to={here}
-                  id={endpoint.id}
-                  parameters={{ ...parameters, before: String(next) }}
-                  className="button"
-                >
-                  Older
-                  <NextIcon />
-                </Link>
-              )}
-            </nav>
+            <OlderPages to="/admin/webhooks/$id" id={endpoint.id} parameters={parameters} next={next} />
           </>
         )}
       </Fetched>

@@ -30,7 +30,7 @@ type ResendButtonProps = { endpoint: WebhookEndpoint; delivery: WebhookDelivery;
 export const ResendButton = ({ endpoint, delivery, isMain = false }: ResendButtonProps) => {
   const management = useManagement()
   const queryClient = useQueryClient()
-  const { isBusy, error, send } = useSubmission()
+  const { isBusy, error, send } = useSubmission({ isRepeatable: true })
   const resend = async () => {
     await send({}, (_, options) => management.deliveries.resend(endpoint.id, delivery.id, options))
     await queryClient.invalidateQueries({ queryKey })

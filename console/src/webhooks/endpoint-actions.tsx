@@ -1,4 +1,5 @@
 import type { ShownWebhookEndpoint, WebhookEndpoint } from '@masthead/client/management'
+import { webhookLimits } from '@masthead/contract'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -81,7 +82,7 @@ const TestButton = ({ endpoint }: { endpoint: WebhookEndpoint }) => {
   const management = useManagement()
   const queryClient = useQueryClient()
   const setParameters = useSetParameters()
-  const { isBusy, error, send } = useSubmission()
+  const { isBusy, error, send } = useSubmission({ isRepeatable: true })
   const test = async () => {
     const sent = await send({}, (_, options) => management.deliveries.test(endpoint.id, options))
     if (!sent) return
@@ -113,7 +114,10 @@ const DisableDialog = ({ endpoint, onClose }: DialogProps) => {
         await queryClient.invalidateQueries({ queryKey })
       }}
     >
-      <p>Nothing is sent from now on. What happens is recorded for 30 days, and sent when you enable it again.</p>
+      <p>
+        Nothing is sent from now on. What happens is recorded for {webhookLimits.keptDays} days, and sent when you
+        enable it again.
+      </p>
     </ConfirmDialog>
   )
 }
@@ -121,7 +125,7 @@ const DisableDialog = ({ endpoint, onClose }: DialogProps) => {
 export const EnableButton = ({ endpoint }: { endpoint: WebhookEndpoint }) => {
   const management = useManagement()
   const queryClient = useQueryClient()
-  const { isBusy, error, send } = useSubmission()
+  const { isBusy, error, send } = useSubmission({ isRepeatable: true })
   const enable = async () => {
     await send({ isDisabled: false }, (change) => management.webhookEndpoints.update(endpoint.id, change))
     await queryClient.invalidateQueries({ queryKey })

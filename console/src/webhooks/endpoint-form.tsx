@@ -1,7 +1,7 @@
 import type { ShownWebhookEndpoint, WebhookEndpoint } from '@masthead/client/management'
 import { isWebhookEventType, type WebhookEventType, webhookEvents, webhookEventTypes } from '@masthead/contract'
 import { useQueryClient } from '@tanstack/react-query'
-import { isSecretLost, SecretLost } from '../admin/secret-lost.tsx'
+import { SecretLost } from '../admin/secret-lost.tsx'
 import { ChoiceField } from '../design/choice-field.tsx'
 import { FormDialog } from '../design/form-dialog.tsx'
 import { TextField } from '../design/text-field.tsx'
@@ -86,13 +86,11 @@ export const MakeDialog = ({ onClose, onMade }: MakeDialogProps) => {
       title="Make an endpoint"
       action="Make the endpoint"
       refusal={error}
-      trouble={isSecretLost(error) ? undefined : trouble}
+      trouble={trouble}
+      lost={<SecretLost what="the secret" cure="Close this, open the endpoint in the list, and rotate its secret." />}
       onSubmit={submit}
     >
       <EndpointFields values={values} onChange={setValues} errorAt={errorAt} />
-      {isSecretLost(error) && (
-        <SecretLost what="the secret" cure="Close this, open the endpoint in the list, and rotate its secret." />
-      )}
     </FormDialog>
   )
 }

@@ -44,11 +44,12 @@ export const LegacyProperties = () => {
 export const RetryButton = () => {
   const management = useManagement()
   const queryClient = useQueryClient()
-  const { isBusy, error, send } = useSubmission()
+  const { isBusy, error, send } = useSubmission({ isRepeatable: true })
   const [told, setTold] = useState('')
   const retry = async () => {
     const done = await send({}, (_, options) => management.legacySystem.retry(options))
-    if (done) setTold(`${formatNumber(done.retried + done.hastened)} are tried now.`)
+    const count = done && done.retried + done.hastened
+    if (count !== undefined) setTold(`${formatNumber(count)} ${count === 1 ? 'is' : 'are'} tried now.`)
     await queryClient.invalidateQueries({ queryKey })
   }
   return (

@@ -1,9 +1,10 @@
 import './webhooks.css'
 import type { ShownWebhookEndpoint, WebhookEndpoint } from '@masthead/client/management'
+import { webhookLimits } from '@masthead/contract'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { SecretDialog } from '../admin/secret-dialog.tsx'
-import { isSecretLost, SecretLost } from '../admin/secret-lost.tsx'
+import { SecretLost } from '../admin/secret-lost.tsx'
 import { Copied } from '../design/copied.tsx'
 import { FormDialog } from '../design/form-dialog.tsx'
 import { Segments } from '../design/segments.tsx'
@@ -70,23 +71,24 @@ export const RotateDialog = ({ endpoint, onClose, onMade }: RotateDialogProps) =
       title={`Rotate the secret of “${nameOf(endpoint)}”?`}
       action="Rotate the secret"
       refusal={error}
-      trouble={isSecretLost(error) ? undefined : trouble}
+      trouble={trouble}
+      lost={
+        <SecretLost
+          what="the new secret"
+          cure="Rotate it again and give the receiver the next one at once: the secret that it has ends with that."
+        />
+      }
       onSubmit={submit}
     >
       <p>
-        You get a new secret. For 24 hours events are signed with both, so the receiver can change over without a gap.
+        You get a new secret. For {webhookLimits.rotationHours} hours events are signed with both, so the receiver can
+        change over without a gap.
       </p>
       {endpoint.formerSecretUntil !== null && (
         <p>
           <strong>It was rotated before:</strong> the secret from before that would sign until{' '}
           {formatInstant(endpoint.formerSecretUntil)}, and ends now.
         </p>
-      )}
-      {isSecretLost(error) && (
-        <SecretLost
-          what="the new secret"
-          cure="Rotate it again and give the receiver the next one at once: the secret that it has ends with that."
-        />
       )}
     </FormDialog>
   )

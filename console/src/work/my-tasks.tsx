@@ -16,19 +16,21 @@ export const MyTasks = ({ children }: { children: (parameters: Parameters, more:
   const userId = legacyUserId ?? (kept || email)
   const isAssumed = userId === email
   const more = (
-    <p className="small muted work-more">
-      {!isAssumed && (
-        <>
-          Of <strong>{userId}</strong>{' '}
-        </>
-      )}
-      {legacyUserId === null && (
-        <button type="button" className="link-button" title={`Of ${userId}`} onClick={() => setAsking(true)}>
-          Not yours?
-        </button>
-      )}
+    <>
+      <p className="small muted work-more">
+        {!isAssumed && (
+          <>
+            Of <strong>{userId}</strong>{' '}
+          </>
+        )}
+        {legacyUserId === null && (
+          <button type="button" className="link-button" title={`Of ${userId}`} onClick={() => setAsking(true)}>
+            Not yours?
+          </button>
+        )}
+      </p>
       {isAsking && <Asked before={userId} onKeep={keep} onClose={() => setAsking(false)} />}
-    </p>
+    </>
   )
   return children({ userId, open: 'true', sort: 'dueDate' }, more)
 }

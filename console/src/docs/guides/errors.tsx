@@ -39,7 +39,7 @@ const AllProblems = () => {
   return (
     <Section title="All problems">
       <div className="card table-frame">
-        <table className="facts">
+        <table className="reference-table">
           <thead>
             <tr>
               <th scope="col">Status</th>

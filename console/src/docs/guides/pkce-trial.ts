@@ -69,7 +69,7 @@ export const takeReturn = (): Return | null => {
   return { pending: JSON.parse(stored), code: parameters.get('code'), state: parameters.get('state'), error }
 }
 
-export type TokenAnswer = { access_token: string; refresh_token?: string; expires_in: number; scope: string }
+type TokenAnswer = { access_token: string; refresh_token?: string; expires_in: number; scope: string }
 
 export const isTokenAnswer = (body: unknown): body is TokenAnswer =>
   typeof body === 'object' && body !== null && 'access_token' in body && typeof body.access_token === 'string'

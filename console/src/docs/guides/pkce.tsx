@@ -53,7 +53,7 @@ export const Page = () => {
         <p>Here you do each step yourself. Everything on this page is really sent, from this browser.</p>
       </Section>
       {error && <Trouble error={error} />}
-      <ol className="steps">
+      <ol className="trial">
         {endpoints && cameBack && !isAgain && (
           <AfterConsent endpoints={endpoints} cameBack={cameBack} onAgain={() => setAgain(true)} />
         )}

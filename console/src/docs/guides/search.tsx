@@ -41,7 +41,7 @@ export const Page = () => (
         same. What was written is found at once.
       </p>
       <div className="card table-frame">
-        <table className="facts">
+        <table className="reference-table">
           <thead>
             <tr>
               <th scope="col">List</th>
@@ -71,7 +71,7 @@ export const Page = () => (
       </p>
       <Example name="searchInAccount" title="In one account, hidden contacts too" />
       <div className="card table-frame">
-        <table className="facts">
+        <table className="reference-table">
           <thead>
             <tr>
               <th scope="col">List</th>

@@ -2,16 +2,17 @@ import type { Account } from '@masthead/client'
 import { useQuery } from '@tanstack/react-query'
 import { useMasthead } from '../../session.tsx'
 
-/** The account of a record; undefined while it is not known. */
-export const useAccount = (accountId: string | null): Account | undefined => {
+export const accountKey = (accountId: string) => ['accounts', 'chosen', accountId]
+
+/** The account of this number; nothing is asked for an empty one. */
+export const useAccount = (accountId: string) => {
   const masthead = useMasthead()
-  const { data } = useQuery({
-    queryKey: ['accounts', 'chosen', accountId],
-    queryFn: ({ signal }) => masthead.accounts.get(String(accountId), { signal }),
-    enabled: accountId !== null && accountId !== '',
+  return useQuery({
+    queryKey: accountKey(accountId),
+    queryFn: ({ signal }) => masthead.accounts.get(accountId, { signal }),
+    enabled: accountId !== '',
     staleTime: 60_000,
   })
-  return data
 }
 
 /** What tells accounts of one name apart: where they are, and their number. */

@@ -6,10 +6,11 @@ import { Link } from '../../address.tsx'
 import { Fetched } from '../../design/fetched.tsx'
 import { PlusIcon } from '../../design/icons.tsx'
 import { Trouble } from '../../design/states.tsx'
+import { DraftNote } from '../../forms/draft-note.tsx'
 import { Input } from '../../forms/input.tsx'
 import { inputFieldsOf, valuesOf } from '../../forms/input-fields.ts'
 import { LeaveGuard } from '../../forms/leave-guard.tsx'
-import { useSendOnce } from '../../forms/send-once.ts'
+import { useSendDraftOnce } from '../../forms/send-once.ts'
 import { useForm } from '../../forms/use-form.ts'
 import { useMay } from '../../permission.tsx'
 import { useMasthead } from '../../session.tsx'
@@ -119,21 +120,27 @@ const blank = valuesOf(fields)
 const NewTask = ({ accountId, onEnd }: { accountId: string; onEnd: () => void }) => {
   const masthead = useMasthead()
   const queryClient = useQueryClient()
-  const sendOnce = useSendOnce()
+  const name = `tasks of ${accountId}`
+  const sendOnce = useSendDraftOnce(name)
   const element = useRef<HTMLFormElement>(null)
   const form = useForm({
-    name: `tasks of ${accountId}`,
+    name,
     fields,
     before: blank,
     opened: { ...blank, accountId },
-    send: async (body) => {
+    send: async (body, _values, draft) => {
       // The cast takes the form for complete: it asks for what the contract lists, and the service says what is missing.
       await sendOnce(body, (idempotencyKey) => masthead.tasks.create(body as unknown as TaskInput, { idempotencyKey }))
-      await queryClient.invalidateQueries({ queryKey: ['tasks'] })
+      queryClient.invalidateQueries({ queryKey: ['tasks'] })
+      draft.forget()
       onEnd()
     },
   })
   const { refusals } = form
+  const cancel = () => {
+    form.draft.forget()
+    onEnd()
+  }
   useEffect(() => {
     const wanted = refusals === 0 ? 'input' : '[aria-invalid="true"], .form-trouble'
     element.current?.querySelector<HTMLElement>(wanted)?.focus()
@@ -149,6 +156,7 @@ const NewTask = ({ accountId, onEnd }: { accountId: string; onEnd: () => void })
         form.submit()
       }}
     >
+      <DraftNote draft={form.draft} />
       {form.trouble !== undefined && (
         <div className="form-trouble" tabIndex={-1}>
           <Trouble error={form.trouble} />
@@ -166,7 +174,7 @@ const NewTask = ({ accountId, onEnd }: { accountId: string; onEnd: () => void })
         <button type="submit" className="button primary" aria-disabled={form.isSending}>
           Add
         </button>
-        <button type="button" className="button" onClick={onEnd}>
+        <button type="button" className="button" onClick={cancel}>
           Cancel
         </button>
       </div>

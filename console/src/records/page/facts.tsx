@@ -1,5 +1,5 @@
 import { isListed, type ListedName } from '@masthead/contract'
-import { type Field, fieldsOf, isStatus } from '../fields.ts'
+import { type Field, fieldsOf, isBlank, isStatus } from '../fields.ts'
 import { type AnyRecord, kinds } from '../kinds.ts'
 import { Value } from '../value.tsx'
 import { headingOf } from './heading.ts'
@@ -9,8 +9,6 @@ import { NamedReference } from './reference.tsx'
 /** What the service makes of a record itself is told by its history, and by its raw data. */
 const isMade = (field: Field): boolean =>
   field.default !== null || ['deletedAt', 'balanceCents'].includes(field.name) || field.isIdentifier
-
-const isBlank = (value: unknown): boolean => value === null || value === undefined || value === ''
 
 type FilledGroup = { heading: string; fields: readonly Field[] }
 

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import { Link } from '../../address.tsx'
 import { useMasthead } from '../../session.tsx'
 import { sumOf } from '../decimals.ts'
-import { type Field, fieldsOf } from '../fields.ts'
+import { type Field, fieldsOf, isBlank } from '../fields.ts'
 import { formatDate, formatDaysAway, formatMoney, formatNumber } from '../formats.ts'
 import type { AnyRecord } from '../kinds.ts'
 import { addDays, useToday } from '../today.ts'
@@ -42,7 +42,7 @@ type LeadFieldProps = { name: ListedName; field: Field; record: AnyRecord }
 const LeadField = ({ name, field, record }: LeadFieldProps) => {
   const value = record[field.name]
   const label = name === 'contacts' && field.name === 'accountId' ? 'At' : (labels[field.name] ?? field.label)
-  if (value === null || value === undefined || value === '')
+  if (isBlank(value))
     return (
       <Fact label={label}>
         <span className="muted">{field.name === 'userId' ? 'Nobody' : '–'}</span>
@@ -93,7 +93,7 @@ const Fact = ({ label, detail, children }: { label: string; detail?: ReactNode; 
 )
 
 const AccountFact = ({ label, accountId }: { label: string; accountId: string }) => {
-  const account = useAccount(accountId)
+  const { data: account } = useAccount(accountId)
   return (
     <Fact label={label} detail={account?.company ? detailOf(account) : account?.city}>
       <Link to="/accounts/$id" id={accountId} title={account?.company ?? undefined}>
@@ -190,7 +190,7 @@ const PublicationLead = ({ publicationId }: { publicationId: string }) => {
       {today && (
         <CountFact
           label={`End within ${renewalDays} days`}
-          parameters={{ ...active, expireDateFrom: today, expireDateTo: addDays(today, renewalDays) }}
+          parameters={{ ...active, expireDateFrom: today, expireDateTo: addDays(today, renewalDays - 1) }}
         />
       )}
     </dl>

@@ -4,6 +4,7 @@ import { type ListedName, type Resource, resources } from '@masthead/contract'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link, usePathId } from '../../address.tsx'
+import { shownErrorOf } from '../../design/fetched.tsx'
 import { PageHead } from '../../design/page-head.tsx'
 import { Loading, Trouble } from '../../design/states.tsx'
 import { useVisit } from '../../search/visits.ts'
@@ -33,7 +34,9 @@ type RecordPageProps = {
 export const RecordPage = ({ name, actions, children }: RecordPageProps) => {
   const id = usePathId()
   const masthead = useMasthead()
-  const { data: record, error, refetch } = useQuery(recordQuery(masthead, name, id))
+  const query = useQuery(recordQuery(masthead, name, id))
+  const { data: record, refetch } = query
+  const error = shownErrorOf(query)
   useVisit(name, record?.id)
   const { plural, list, singular } = kinds[name]
   const crumbs = <Link to={list}>{plural}</Link>
@@ -54,7 +57,8 @@ export const RecordPage = ({ name, actions, children }: RecordPageProps) => {
   const layout = layoutOf(name)
   const tasksOf = layout.tasksOf === undefined ? undefined : record[layout.tasksOf]
   return (
-    <div className="page">
+    // What was begun for a record, such as a task for its account, is not about the next one.
+    <div key={record.id} className="page">
       <PageHead
         title={headingOf(name, record)}
         crumbs={crumbs}

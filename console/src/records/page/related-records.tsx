@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useId } from 'react'
 import { Link } from '../../address.tsx'
-import { Loading, Trouble } from '../../design/states.tsx'
+import { Fetched } from '../../design/fetched.tsx'
 import { useMasthead } from '../../session.tsx'
 import { queryOf } from '../filters.ts'
 import { formatNumber } from '../formats.ts'
@@ -17,7 +17,8 @@ export const RelatedRecords = ({ name, heading, parameters, sort }: Related) => 
   const masthead = useMasthead()
   const asked = { ...parameters, ...(sort !== undefined && { sort }) }
   const query = { ...queryOf(name, parameters), ...(sort !== undefined && { sort }), pageSize: most }
-  const { data, error, refetch } = useQuery(pageQuery(masthead, name, query))
+  const page = useQuery(pageQuery(masthead, name, query))
+  const { data } = page
   const { plural, list, columns } = kinds[name]
   const id = useId()
   return (
@@ -33,22 +34,22 @@ export const RelatedRecords = ({ name, heading, parameters, sort }: Related) => 
           </Link>
         )}
       </div>
-      {error && <Trouble error={error} onRetry={() => refetch()} />}
-      {data?.items.length === 0 && <p className="muted">{`No ${plural.toLowerCase()}.`}</p>}
-      {!error && data?.items.length !== 0 && (
-        <div className="card table-frame">
-          {data ? (
-            <RecordTable
-              name={name}
-              records={data.items}
-              shown={columns.filter((one) => parameters[one] === undefined)}
-              caption={heading}
-            />
+      <Fetched query={page} what={plural.toLowerCase()}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <p className="muted">{`No ${plural.toLowerCase()}.`}</p>
           ) : (
-            <Loading what={plural.toLowerCase()} />
-          )}
-        </div>
-      )}
+            <div className="card table-frame">
+              <RecordTable
+                name={name}
+                records={items}
+                shown={columns.filter((one) => parameters[one] === undefined)}
+                caption={heading}
+              />
+            </div>
+          )
+        }
+      </Fetched>
     </section>
   )
 }

@@ -3,7 +3,7 @@ import { isProblem } from '@masthead/client'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '../../address.tsx'
 import { Badge } from '../../design/badge.tsx'
-import { Loading, Trouble } from '../../design/states.tsx'
+import { Fetched } from '../../design/fetched.tsx'
 import { useMasthead } from '../../session.tsx'
 import { formatDate } from '../formats.ts'
 import { titleOf } from '../kinds.ts'
@@ -113,28 +113,33 @@ const inOrder = (links: readonly Subscription[]): Subscription[] => {
 
 export const RenewalChain = ({ subscriptionId }: { subscriptionId: string }) => {
   const masthead = useMasthead()
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['subscriptions', 'chain', subscriptionId],
     queryFn: ({ signal }) => findChain(masthead, subscriptionId, signal),
   })
   return (
     <section className="section" aria-labelledby="renewals">
       <h2 id="renewals">Renewals</h2>
-      {error && <Trouble error={error} onRetry={() => refetch()} />}
-      {!error && !data && <Loading what="the renewals" />}
-      {data && data.links.length === 1 && <p className="muted">It renewed no other, and was not renewed.</p>}
-      {data && data.links.length > 1 && (
-        <div className="card padded">
-          <ol className="chain">
-            {data.links.map((link) => (
-              <ChainLink key={link.id} link={link} isHere={link.id === subscriptionId} />
-            ))}
-          </ol>
-        </div>
-      )}
-      {data?.isCut && (
-        <p className="muted small">There may be more: only part of the account's subscriptions was searched.</p>
-      )}
+      <Fetched query={query} what="the renewals">
+        {({ links, isCut }) => (
+          <>
+            {links.length === 1 ? (
+              <p className="muted">It renewed no other, and was not renewed.</p>
+            ) : (
+              <div className="card padded">
+                <ol className="chain">
+                  {links.map((link) => (
+                    <ChainLink key={link.id} link={link} isHere={link.id === subscriptionId} />
+                  ))}
+                </ol>
+              </div>
+            )}
+            {isCut && (
+              <p className="muted small">There may be more: only part of the account's subscriptions was searched.</p>
+            )}
+          </>
+        )}
+      </Fetched>
     </section>
   )
 }

@@ -5,7 +5,7 @@ import { Link } from '../../address.tsx'
 import { Fetched } from '../../design/fetched.tsx'
 import { useMay } from '../../permission.tsx'
 import { useManagement } from '../../session.tsx'
-import { type Field, fieldsOf } from '../fields.ts'
+import { type Field, fieldsOf, isBlank } from '../fields.ts'
 import { formatAgo, formatInstant } from '../formats.ts'
 import type { AnyRecord } from '../kinds.ts'
 import { Value } from '../value.tsx'
@@ -126,7 +126,6 @@ type DifferenceOf = { field: Field; before: unknown; after: unknown }
 
 /** When it changed is told by the line itself. */
 const told = ['id', 'createdAt', 'updatedAt', 'deletedAt', 'balanceCents']
-const isBlank = (value: unknown): boolean => value === undefined || value === null || value === ''
 
 const differencesOf = (name: ListedName, before: unknown, after: unknown): DifferenceOf[] => {
   const [old, now] = [asValues(before), asValues(after)]
