@@ -24,7 +24,7 @@ import { Trouble } from './design/states.tsx'
 import { ThemeSwitch } from './design/theme.tsx'
 import { inTenant, type Path } from './paths.ts'
 import { groupedNames, kinds } from './records/kinds.ts'
-import { finderKeys } from './search/finder-door.tsx'
+import { finderKeys } from './search/use-finder.tsx'
 import { isSessionOver, signOut, useMe, useSignedIn } from './session.tsx'
 
 type Entry = { to: Path; label: string; Icon: ComponentType }

@@ -50,9 +50,7 @@ const found = (page: Page, name: string) => page.getByRole('listbox', { name: 'F
 visit('finds a customer with all that belongs to them, and opens one by the keyboard alone', person, async (page) => {
   await page.goto('/')
   await heading(page, 'Herald Press').waitFor()
-  await page.keyboard.press('/')
-  await box(page).waitFor()
-  await page.keyboard.type('harbour')
+  await Promise.all([page.keyboard.press('/'), page.keyboard.type('harbour')])
   await found(page, 'subscription S-100').waitFor()
   await found(page, 'invoice The Herald, 2026').waitFor()
   const options = page.getByRole('listbox', { name: 'Found' }).getByRole('option')

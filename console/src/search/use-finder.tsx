@@ -1,8 +1,6 @@
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useKeys } from '../design/keys.tsx'
-import { loadComponent } from '../load-component.ts'
-
-const Finder = lazy(() => loadComponent(async () => (await import('./finder.tsx')).Finder))
+import { Finder } from './finder.tsx'
 
 /** The search over all records, by `/`, by Ctrl+K or ⌘K also where something is typed, and by whatever calls `open`. */
 export const useFinder = () => {
@@ -18,12 +16,7 @@ export const useFinder = () => {
     document.addEventListener('keydown', press)
     return () => document.removeEventListener('keydown', press)
   }, [])
-  const finder = isOpen && (
-    <Suspense>
-      <Finder onClose={() => setOpen(false)} />
-    </Suspense>
-  )
-  return { finder, open: () => setOpen(true) }
+  return { finder: isOpen && <Finder onClose={() => setOpen(false)} />, open: () => setOpen(true) }
 }
 
 /** As the keyboard of the reader has it. */
