@@ -34,14 +34,19 @@ const open = async () => {
     return person
   }
 
-  const newContext = (options: BrowserContextOptions = {}) =>
-    browser.newContext({ baseURL: baseUrl, locale: 'en-GB', reducedMotion: 'reduce', ...options })
+  const newContext = async (options: BrowserContextOptions = {}) => {
+    const context = await browser.newContext({
+      ...{ baseURL: baseUrl, locale: 'en-GB', reducedMotion: 'reduce' },
+      ...options,
+    })
+    context.setDefaultTimeout(timeoutMilliseconds)
+    return context
+  }
 
   /** Chromium tells on its console what the policy of a page refused; an answer of the API that says no is no fault, nor is a
    * connection that a test breaks, or the machine that gets another address: the console asks again. */
   const newPage = async (context: BrowserContext) => {
     const page = await context.newPage()
-    page.setDefaultTimeout(timeoutMilliseconds)
     const goto = page.goto.bind(page)
     // The console may leave its first page at once for its right address, which must not count as a failure to open it. It
     // draws nothing before it knows who is signed in.
@@ -133,7 +138,7 @@ const open = async () => {
 let opened: ReturnType<typeof open> | undefined
 
 const isHarmless =
-  /^Failed to load resource: (the server responded with a status of 4\d\d |net::ERR_(CONNECTION_RE(SET|FUSED)|FAILED|INTERNET_DISCONNECTED|NETWORK_CHANGED)$)/
+  /^Failed to load resource: (the server responded with a status of (4\d\d|502) |net::ERR_(CONNECTION_RE(SET|FUSED)|FAILED|INTERNET_DISCONNECTED|NETWORK_CHANGED)$)/
 
 type Cookies = Awaited<ReturnType<BrowserContext['cookies']>>
 

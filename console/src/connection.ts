@@ -1,4 +1,4 @@
-import { ConnectionError, type Hooks, TimeoutError } from '@masthead/client'
+import { ConnectionError, type Hooks, TimeoutError, UnexpectedAnswerError } from '@masthead/client'
 import { onlineManager } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 
@@ -29,9 +29,14 @@ const subscribe = (listener: () => void) => {
 
 export const useConnection = (): Connection => useSyncExternalStore(subscribe, () => connection)
 
-/** Whether a call failed because nothing answered it. */
+/** As a proxy answers for a service that is away. */
+const isOfProxy = (status: number): boolean => [502, 503, 504].includes(status)
+
+/** Whether a call failed because nothing answered it, or a proxy for a service that is away. */
 export const isUnanswered = (error: unknown): boolean =>
-  error instanceof ConnectionError || error instanceof TimeoutError
+  error instanceof ConnectionError ||
+  error instanceof TimeoutError ||
+  (error instanceof UnexpectedAnswerError && isOfProxy(error.status))
 
 /** To be told of every call that failed. Asks from then on until there is an answer. */
 export const noteFailure = (error: unknown): void => {
@@ -50,8 +55,7 @@ const askAgain = async (): Promise<void> => {
   timer = undefined
   try {
     const response = await fetch('/console.json', { cache: 'no-store' })
-    // A proxy answers for a service that is away.
-    if (![502, 503, 504].includes(response.status)) return become('reached')
+    if (!isOfProxy(response.status)) return become('reached')
   } catch {
     // Nothing answers yet.
   }
@@ -65,7 +69,12 @@ onlineManager.setEventListener(() => undefined)
 onlineManager.setOnline(connection === 'reached')
 if (connection === 'offline') noteSilence()
 
-export const callHooks: Hooks = { answer: () => become('reached'), retry: ({ error }) => noteFailure(error) }
+export const callHooks: Hooks = {
+  answer: ({ status }) => {
+    if (!isOfProxy(status)) become('reached')
+  },
+  retry: ({ error }) => noteFailure(error),
+}
 
 const whenReached = (): Promise<void> =>
   new Promise((resolve) => {

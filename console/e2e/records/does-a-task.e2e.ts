@@ -176,6 +176,29 @@ visit('goes back to the list before a task is marked, and the list keeps its fil
   await page.waitForURL(({ search }) => search === '?accountId=A2&open=true')
 })
 
+visit('gives up a task while it is sent, and keeps what is typed into the next one', editor, async (page) => {
+  await page.goto('/accounts/A2')
+  const title = page.getByRole('form', { name: 'New task' }).getByLabel('Title')
+  const slow = Promise.withResolvers<void>()
+  await page.route('**/customer-api/v1/tasks', async (route) => {
+    if (route.request().method() === 'POST') await slow.promise
+    await route.continue()
+  })
+  await button(page, 'Add a task').click()
+  await title.fill('Too slow')
+  await page.getByLabel('Due').fill('2027-01-15')
+  await button(page, 'Add').click()
+  await button(page, 'Cancel').click()
+  await button(page, 'Add a task').click()
+  await title.fill('The next one')
+  slow.resolve()
+  await page.getByRole('region', { name: 'Tasks' }).getByRole('link', { name: 'Too slow' }).waitFor()
+  assert.equal(await title.inputValue(), 'The next one')
+  await page.reload()
+  await button(page, 'Add a task').click()
+  await requireSoon(() => title.inputValue(), 'The next one')
+})
+
 visit('puts a task off, with a note and for somebody else', editor, async (page) => {
   const id = await newTask('Offer the yearly plan')
   await page.goto(`/tasks/${id}`)

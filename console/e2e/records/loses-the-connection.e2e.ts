@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { sampleAccount, sampleContact } from '../../../server/test/records/sample-records.ts'
 import { button, heading, openConsole, requireNoHindrance, requireRows, requireSoon } from '../visitor.ts'
 
@@ -76,34 +76,38 @@ visit('saves while the service is away for a moment, and it is saved once', grac
   assert.equal((await service.call('GET', '/contacts', { token: await tenant.serviceToken() })).body.total, 1)
 })
 
-visit('loses the connection while a page is read again, and nothing on it is lost', grace, async (page) => {
-  const [contact] = await tenant.add('contacts', [sampleContact('A1', { name: 'Zoë Dupré' })])
-  const path = `/contacts/${contact?.id}`
-  await page.goto(path)
-  await heading(page, 'Zoë Dupré').waitFor()
-  await button(page, 'Add a task').click()
-  const title = page.getByRole('form', { name: 'New task' }).getByLabel('Title')
-  await title.fill('Write to them')
-  let attempts = 0
-  let asked = 0
-  await page.context().route('**/*', (route) => {
-    const url = route.request().url()
-    if (route.request().method() === 'DELETE') return route.continue()
-    if (url.endsWith(`/customer-api/v1${path}`)) attempts++
-    // The client gives up after four attempts, and the console then goes on asking whether the service is back.
-    else if (url.endsWith('/console.json') && attempts >= 4) asked++
-    return route.abort('connectionrefused')
+for (const [how, fail] of [
+  ['loses the connection', (route: Route) => route.abort('connectionrefused')],
+  ['is answered by a proxy', (route: Route) => route.fulfill({ status: 502, body: '<h1>Bad Gateway</h1>' })],
+] as const)
+  visit(`${how} while a page is read again, and nothing on it is lost`, grace, async (page) => {
+    const [contact] = await tenant.add('contacts', [sampleContact('A1', { name: 'Zoë Dupré' })])
+    const path = `/contacts/${contact?.id}`
+    await page.goto(path)
+    await heading(page, 'Zoë Dupré').waitFor()
+    await button(page, 'Add a task').click()
+    const title = page.getByRole('form', { name: 'New task' }).getByLabel('Title')
+    await title.fill('Write to them')
+    let attempts = 0
+    let asked = 0
+    await page.context().route('**/*', (route) => {
+      const url = route.request().url()
+      if (route.request().method() === 'DELETE') return route.continue()
+      if (url.endsWith(`/customer-api/v1${path}`)) attempts++
+      // The client gives up after four attempts, and the console then goes on asking whether the service is back.
+      else if (url.endsWith('/console.json') && attempts >= 4) asked++
+      return fail(route)
+    })
+    await button(page, 'Delete').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await away(page).waitFor()
+    await requireSoon(async () => asked > 0, true)
+    await requireSoon(() => heading(page, 'Zoë Dupré').isVisible(), true)
+    const readAgain = page.waitForResponse(
+      (response) => response.url().endsWith(`/customer-api/v1${path}`) && response.request().method() === 'GET',
+    )
+    await answerAgain(page)
+    await readAgain
+    await away(page).waitFor({ state: 'detached' })
+    await requireSoon(() => title.inputValue(), 'Write to them')
   })
-  await button(page, 'Delete').click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-  await away(page).waitFor()
-  await requireSoon(async () => asked > 0, true)
-  await requireSoon(() => heading(page, 'Zoë Dupré').isVisible(), true)
-  const readAgain = page.waitForResponse(
-    (response) => response.url().endsWith(`/customer-api/v1${path}`) && response.request().method() === 'GET',
-  )
-  await answerAgain(page)
-  await readAgain
-  await away(page).waitFor({ state: 'detached' })
-  await requireSoon(() => title.inputValue(), 'Write to them')
-})

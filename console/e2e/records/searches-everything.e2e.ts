@@ -51,6 +51,7 @@ visit('finds a customer with all that belongs to them, and opens one by the keyb
   await page.goto('/')
   await heading(page, 'Herald Press').waitFor()
   await Promise.all([page.keyboard.press('/'), page.keyboard.type('harbour')])
+  await requireSoon(() => box(page).inputValue(), 'harbour')
   await found(page, 'subscription S-100').waitFor()
   await found(page, 'invoice The Herald, 2026').waitFor()
   const options = page.getByRole('listbox', { name: 'Found' }).getByRole('option')

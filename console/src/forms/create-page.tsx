@@ -43,11 +43,10 @@ const CreateForm = ({ title, input, sections, list, plural, create }: CreatePage
     fields,
     before: valuesOf(fields),
     opened: valuesOf(fields, parameters),
-    send: async (body, _values, draft) => {
+    send: async (body) => {
       const { to, id, done } = await sendOnce(body, (idempotencyKey) => create(body, { idempotencyKey }))
       queryClient.invalidateQueries()
-      draft.forget()
-      navigate({ to, params: { id }, state: { done }, ignoreBlocker: true, replace: true })
+      return () => navigate({ to, params: { id }, state: { done }, ignoreBlocker: true, replace: true })
     },
   })
   return (

@@ -94,20 +94,19 @@ const EditForm = ({
   const [theirs, setTheirs] = useState<AnyRecord | null>(null)
   /** What somebody changed since a draft began has been looked at. */
   const isSettled = useRef(false)
-  const leave = (done?: string) =>
+  const leave = (done?: string) => () =>
     navigate({ to: one, params: { id }, state: done ? { done } : {}, ignoreBlocker: true, replace: true })
 
-  const save = async (changes: Body, forgetDraft: () => void) => {
+  const save = async (changes: Body) => {
     // What is chosen over a colleague's deletion takes that back too.
     const restored = isDeleted(base.current) ? { deletedAt: null } : {}
     const saved = await records.update(id, { ...changes, ...restored }, { ifMatch: base.current })
     queryClient.invalidateQueries()
-    forgetDraft()
-    leave(`${titleOf(name, saved)} was saved.`)
+    return leave(`${titleOf(name, saved)} was saved.`)
   }
-  const compare = async (): Promise<'open'> => {
+  const compare = async (): Promise<null> => {
     setTheirs(await records.get(id))
-    return 'open'
+    return null
   }
   const isOutdated = (draftedSince: InputValues): boolean =>
     !isSettled.current && changedFields(fields, draftedSince, valuesOf(fields, record)).length > 0
@@ -115,13 +114,11 @@ const EditForm = ({
     name: `${name}/${id}`,
     fields,
     before: valuesOf(fields, base.current),
-    send: async (changes, values, { forget, draftedSince }) => {
+    send: async (changes, values, draftedSince) => {
       if (isOutdated(draftedSince)) return compare()
       const isChanged = changedFields(fields, valuesOf(fields, base.current), values).length > 0
       try {
-        if (isChanged || isDeleted(base.current)) await save(changes, forget)
-        else leave()
-        return undefined
+        return isChanged || isDeleted(base.current) ? await save(changes) : leave()
       } catch (error) {
         if (!isProblem(error, 'precondition_failed')) throw error
         return compare()

@@ -1,5 +1,5 @@
 import { isProblem } from '@masthead/client'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { type Draft, useDraft } from './draft.ts'
 import { type Body, bodyOf, changedFields, type InputField, type InputValue, type InputValues } from './input-fields.ts'
 
@@ -31,8 +31,8 @@ type FormOptions = Pick<Form, 'fields' | 'before'> & {
   name: string
   /** What the form holds when it is opened, where that is something else. */
   opened?: InputValues
-  /** Forgets the draft when it has saved it. The form is over then, unless this resolves with 'open'. */
-  send: (body: Body, values: InputValues, draft: Draft & Pick<Form, 'draftedSince'>) => Promise<'open' | undefined>
+  /** Resolves with what leads away from the form when it has saved it, and with null where the form goes on. */
+  send: (body: Body, values: InputValues, draftedSince: InputValues) => Promise<(() => void) | null>
 }
 
 type Refusal = { faults: Readonly<Record<string, string>>; trouble: unknown }
@@ -45,6 +45,13 @@ export const useForm = ({ name, fields, before, opened = before, send }: FormOpt
   const [isSending, setSending] = useState(false)
   // Faster than a state: a second click comes before the button is drawn anew.
   const isInFlight = useRef(false)
+  const isShown = useRef(true)
+  useEffect(() => {
+    isShown.current = true
+    return () => {
+      isShown.current = false
+    }
+  }, [])
 
   const submit = async (now: InputValues, since: InputValues) => {
     if (isInFlight.current) return
@@ -52,8 +59,15 @@ export const useForm = ({ name, fields, before, opened = before, send }: FormOpt
     setSending(true)
     setRefusal(noRefusal)
     try {
-      // A form that is over is still shown until the next page is loaded: a second click must not send it again.
-      if ((await send(bodyOf(fields, since, now), now, { ...draft, draftedSince })) !== 'open') return
+      const leave = await send(bodyOf(fields, since, now), now, draftedSince)
+      if (leave) {
+        // Who has left it meanwhile stays where they are, with what they have begun there.
+        if (!isShown.current) return
+        draft.forget()
+        leave()
+        // It is still shown until the next page is loaded: a second click must not send it again.
+        return
+      }
     } catch (error) {
       setRefusal(readRefusal(fields, error))
       setRefusals((count) => count + 1)

@@ -49,7 +49,8 @@ const Members = () => {
     queryFn: ({ signal }) => management.invitations.list({ signal }),
   })
   const [asked, setAsked] = useState<Asked>()
-  const onClose = () => setAsked(undefined)
+  // A late answer closes its own dialog, not the one that was opened after it.
+  const onClose = () => setAsked((now) => (now === asked ? undefined : now))
   return (
     <div className="page">
       <PageHead

@@ -39,7 +39,8 @@ const ServiceTokens = () => {
   const queryClient = useQueryClient()
   const query = useQuery({ queryKey, queryFn: ({ signal }) => management.serviceTokens.list({ signal }) })
   const [asked, setAsked] = useState<Asked>()
-  const onClose = () => setAsked(undefined)
+  // A late answer closes its own dialog, not the one that was opened after it.
+  const onClose = () => setAsked((now) => (now === asked ? undefined : now))
   const onMade = (shown: Shown) => setAsked({ for: 'showing', shown })
   return (
     <div className="page">

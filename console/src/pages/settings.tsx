@@ -53,10 +53,10 @@ const SettingsForm = ({ name, slug, timeZone }: TenantSettings) => {
     const saved = await send(value, (input) => management.tenant.update(input))
     if (!saved) return
     draft.forget()
-    // What is overdue depends on it.
-    await queryClient.invalidateQueries()
     set({ timeZone: saved.timeZone })
     setSaved(true)
+    // What is overdue depends on it.
+    queryClient.invalidateQueries()
   }
   return (
     <form

@@ -33,7 +33,8 @@ const Webhooks = () => {
   const management = useManagement()
   const query = useQuery(endpointsQuery(management))
   const [asked, setAsked] = useState<Asked>()
-  const onClose = () => setAsked(undefined)
+  // A late answer closes its own dialog, not the one that was opened after it.
+  const onClose = () => setAsked((now) => (now === asked ? undefined : now))
   return (
     <div className="page">
       <PageHead

@@ -42,8 +42,8 @@ export const useAction = <R extends { id: string }>(name: ListedName, record: R,
       // Who has gone to another page meanwhile stays there as they are.
       if (location.pathname !== pathname) return
       navigate({ to: '.', state: { done }, replace: true })
-      // The button that was pressed is gone.
-      document.getElementById('main')?.focus()
+      // The button that was pressed is gone. Who types elsewhere meanwhile goes on.
+      if (!document.activeElement?.matches('input, textarea, select')) document.getElementById('main')?.focus()
     } catch (error) {
       setTrouble(error)
     } finally {

@@ -54,7 +54,7 @@ export const Finder = ({ onClose }: { onClose: () => void }) => {
     else return
     event.preventDefault()
   }
-  const isWaiting = isTyping || (isSearching && choices.length === 0)
+  const isWaiting = isTyping || isOutdated || (isSearching && choices.length === 0)
   const status = statusOf(words, isWaiting, choices.length)
   return (
     <Dialog title="Search" isWide onClose={onClose}>

@@ -37,7 +37,8 @@ export const EndpointActions = ({ endpoint }: { endpoint: WebhookEndpoint }) => 
     Choice,
     string,
   ][] // its keys
-  const onClose = () => setAsked(undefined)
+  // A late answer closes its own dialog, not the one that was opened after it.
+  const onClose = () => setAsked((now) => (now === asked ? undefined : now))
   return (
     <>
       <output className="told muted">{told}</output>

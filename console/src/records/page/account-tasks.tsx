@@ -128,12 +128,11 @@ const NewTask = ({ accountId, onEnd }: { accountId: string; onEnd: () => void })
     fields,
     before: blank,
     opened: { ...blank, accountId },
-    send: async (body, _values, draft) => {
+    send: async (body) => {
       // The cast takes the form for complete: it asks for what the contract lists, and the service says what is missing.
       await sendOnce(body, (idempotencyKey) => masthead.tasks.create(body as unknown as TaskInput, { idempotencyKey }))
       queryClient.invalidateQueries({ queryKey: ['tasks'] })
-      draft.forget()
-      onEnd()
+      return onEnd
     },
   })
   const { refusals } = form

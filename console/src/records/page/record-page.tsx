@@ -77,7 +77,11 @@ export const RecordPage = ({ name, actions, children }: RecordPageProps) => {
         <Facts name={name} record={record} />
         <div className="record-side">
           {typeof tasksOf === 'string' && (
-            <AccountTasks accountId={tasksOf} heading={name === 'accounts' ? 'Tasks' : 'Tasks for the account'} />
+            <AccountTasks
+              key={tasksOf}
+              accountId={tasksOf}
+              heading={name === 'accounts' ? 'Tasks' : 'Tasks for the account'}
+            />
           )}
           <Timeline name={name} record={record} />
         </div>
