@@ -30,7 +30,8 @@ export async function* downloaded(
       if (opened instanceof MastheadError) return opened
       if (!isRest(opened, at)) throw new MastheadError('the file is not the one that was begun')
       etag = opened.headers.get('etag')
-      return opened
+      // Others may explain a 416 in its body, which is nothing of the file.
+      return opened.status === 416 ? new Response() : opened
     }
     try {
       for await (const part of bodyParts(options, openHere, 'file')) {

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { test } from 'node:test'
 import { until } from '../../server/test/processes/masthead-process.ts'
 import { sampleAccount, sampleContact } from '../../server/test/records/sample-records.ts'
+import { garblers } from '../../server/test/requests/judged-responses.ts'
 import { startService } from '../../server/test/service.ts'
 import { type Export, isProblem, Masthead } from '../src/index.ts'
 import { startCuttingProxy } from './cutting-proxy.ts'
@@ -49,6 +52,25 @@ test('an export is made, listed, downloaded from any byte on, and deleted', asyn
   await assert.rejects(taken(masthead.exports.download(id, 'contacts.ndjson')), (error) =>
     isProblem(error, 'not_found'),
   )
+})
+
+test('what explains that nothing is left of a file is no part of it', async (context) => {
+  const cache = createServer((_request, response) => {
+    const headers = { 'content-range': 'bytes */1000', 'content-type': 'text/html' }
+    response.writeHead(416, headers).end('<h1>Not satisfiable</h1>')
+  }).listen(0, '127.0.0.1')
+  context.after(() => {
+    cache.close()
+    cache.closeAllConnections()
+  })
+  await once(cache, 'listening')
+  const address = cache.address()
+  assert.ok(address !== null && typeof address === 'object')
+  const origin = `http://127.0.0.1:${address.port}`
+  garblers.add(origin)
+  const behind = new Masthead({ baseUrl: origin, token })
+  const parts = behind.exports.download(randomUUID(), 'contacts.ndjson', { from: 1_000 })
+  assert.equal((await taken(parts)).length, 0)
 })
 
 test('a download goes on where it was, over connections that break and that go silent', async () => {

@@ -37,16 +37,16 @@ export const auditUser = async (query: Query, userId: string, author: Author, ev
   await auditEach(query, author, { ...event, recordId: userId }, tenants)
 }
 
-/** The same event in the logs of several tenants, where each may name another record. */
+/** The same event in the logs of several tenants, where each may be about another record. */
 export const auditEach = async (
   query: Query,
   author: Author,
   event: Omit<AuditEvent, 'recordId'> & { recordId?: string },
-  happened: readonly { tenantId: string; recordId?: string }[],
+  happened: readonly ({ tenantId: string } & Partial<Pick<AuditEvent, 'recordId' | 'after'>>)[],
 ) => {
   const byTenant = Object.entries(Object.groupBy(happened, ({ tenantId }) => tenantId))
   const events = byTenant.map(([tenant, some = []]) => {
-    const written = some.map(({ recordId = event.recordId ?? '' }) => encoded({ ...event, recordId }))
+    const written = some.map(({ tenantId, ...own }) => encoded({ recordId: '', ...event, ...own }))
     return `{"tenant":"${tenant}","events":[${written.join(',')}]}`
   })
   await query({

@@ -86,6 +86,8 @@ describe('masthead doctor', () => {
     assertFound(await replica('postgres://a:hunter22@127.0.0.1:1/x'), 'replicas', 'warning', /^127\.0\.0\.1:1 does not/)
     const socket = 'postgres://a:hunter22@/x?host=/nowhere/sockets'
     assertFound(await replica(socket), 'replicas', 'warning', /^\/nowhere\/sockets:5432 does not/)
+    const { stdout } = await runMasthead(['status', '--json'], { ...environment, DATABASE_URL: socket })
+    assert.equal(JSON.parse(stdout).database.place, '/nowhere/sockets:5432/x')
   })
 
   test('needs no data folder where database and secret are elsewhere', async () => {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { Client } from 'pg'
+import pg from 'pg'
 import { type Config, programName, readConfig } from '../config.ts'
 import { findCluster } from '../data-folder.ts'
 import { serverOf, unpreparedOn, withClient } from '../database/connections/connection.ts'
@@ -51,7 +51,7 @@ type DatabaseState = Pick<State, 'database' | 'schema' | 'tenants'>
 
 const findDatabase = async ({ databaseUrl, directDatabaseUrl, dataDirectory }: Config): Promise<DatabaseState> => {
   if (databaseUrl !== null) {
-    const place = serverOf(databaseUrl) + (URL.parse(databaseUrl)?.pathname ?? '')
+    const place = `${serverOf(databaseUrl)}/${new pg.Client(databaseUrl).database ?? ''}`
     return ask({ kind: 'server', place }, directDatabaseUrl ?? databaseUrl)
   }
   const at = { kind: 'embedded', place: resolve(dataDirectory) } as const
@@ -73,7 +73,7 @@ const findDatabase = async ({ databaseUrl, directDatabaseUrl, dataDirectory }: C
 
 const ask = async (at: Pick<State['database'], 'kind' | 'place'>, connectionString: string): Promise<DatabaseState> => {
   const timeouts = { connectionTimeoutMillis: timeoutMilliseconds, query_timeout: timeoutMilliseconds }
-  const look = async (client: Client): Promise<DatabaseState> => {
+  const look = async (client: pg.Client): Promise<DatabaseState> => {
     const query = unpreparedOn(client)
     const schema = await schemaState(query)
     const tenants = schema.version > 0 ? await facts.tenants(query) : { count: 0, first: null }

@@ -49,17 +49,20 @@ export const revokeCredentials = async (query: Query, author: Author, userId: st
   await query({ text: 'select stamp_identity()' })
 }
 
-/** Withdraws the invitations that the user sent, in one tenant or in all. */
+/** Withdraws the invitations that the user sent, in one tenant or in all. Those that had expired have ended before. */
 export const withdrawInvitationsBy = async (
   query: Query,
   author: Author,
   userId: string,
   tenantId: string | null = null,
 ) => {
-  const withdrawn = await query<Ended>({
+  const deleted = await query<Ended & { email: string; role: string; isOpen: boolean }>({
     text: `delete from invitations where invited_by = $1 and ($2::uuid is null or tenant_id = $2)
-      returning tenant_id as "tenantId", id as "recordId"`,
+      returning tenant_id as "tenantId", id as "recordId", email, role, expires_at > now() as "isOpen"`,
     values: [userId, tenantId],
   })
+  const withdrawn = deleted.flatMap(({ tenantId, recordId, email, role, isOpen }) =>
+    isOpen ? { tenantId, recordId, after: JSON.stringify({ email, role }) } : [],
+  )
   await auditEach(query, author, { resource: 'invitations', action: 'withdrawn' }, withdrawn)
 }

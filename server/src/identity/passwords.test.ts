@@ -9,6 +9,7 @@ const { hashPassword, matchPasswords }: typeof import('./passwords.ts') = await 
 test('the password of an address without an account is compared again after a moment when too many were', async () => {
   const many = Array.from({ length: 102 }, () => hashPassword('correct horse battery', randomBytes(16)))
   await assert.rejects(matchPasswords('any password', []), Busy)
-  await Promise.all(many)
+  // On a slow machine the last ones are refused.
+  await Promise.allSettled(many)
   assert.deepEqual(await matchPasswords('any password', []), [])
 })

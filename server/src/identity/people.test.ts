@@ -495,16 +495,30 @@ describe('a user', () => {
   test('who leaves the last tenant is gone with the sessions, and the audit log still tells who it was', async () => {
     const tenant = await shown.newTenant('A')
     const [admin, leaver] = [await adminOf(tenant), await adminOf(tenant)]
-    await invite(leaver, newAddress())
+    const [address, expired] = [newAddress(), newAddress()]
+    await invite(leaver, expired)
+    await owner.query('update invitations set expires_at = now() where tenant_id = $1', [tenant.id])
+    await invite(leaver, address)
     assert.equal((await admin.call('DELETE', `/members/${leaver.person.id}`)).status, 200)
     assert.deepEqual(await accountsOf(leaver.person.email), [])
     const sessions = await owner.query('select from authorization_state where account_id = $1', [leaver.person.id])
     assert.equal(sessions.rowCount, 0)
     const { body } = await admin.call('GET', '/audit-entries')
-    type Shown = { action: string; resource: string; author: { name: string }; recordName: string }
+    type Shown = {
+      action: string
+      resource: string
+      author: { name: string }
+      recordName: string
+      after: { email: string } | null
+    }
     const entries: Shown[] = body.items
     const invitation = entries.find(({ action, resource }) => resource === 'invitations' && action === 'created')
     assert.equal(invitation?.author.name, leaver.person.email)
+    const withdrawn = entries.filter(({ action, resource }) => resource === 'invitations' && action === 'withdrawn')
+    assert.deepEqual(
+      withdrawn.map(({ after }) => after?.email),
+      [address],
+    )
     const removal = entries.find(({ action, resource }) => resource === 'members' && action === 'removed')
     assert.equal(removal?.recordName, leaver.person.email)
   })

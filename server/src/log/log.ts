@@ -48,6 +48,6 @@ const isDatabaseError = (error: Error): error is DatabaseError =>
 const messageWithoutValues = (error: Error): string => {
   if (isDatabaseError(error) && !classesWithoutData.has(error.code?.slice(0, 2) ?? ''))
     return 'the database refused a value'
-  // The messages of JSON.parse quote the text.
-  return error instanceof SyntaxError ? 'a text could not be parsed' : error.message
+  // The messages of JSON.parse quote the text. An error of another process has its name, and not its class.
+  return error.name === 'SyntaxError' ? 'a text could not be parsed' : error.message
 }

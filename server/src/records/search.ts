@@ -21,7 +21,14 @@ export type Search = {
  * read in order until enough are found. The wrong choice costs seconds in a million records, so after a minute the sample is taken again
  * if the list has changed. `version` is that of the list.
  */
-type Sample = { texts: string[]; total: number; trigrams: ReadonlyMap<string, number>; version: number }
+type Sample = {
+  texts: string[]
+  total: number
+  trigrams: ReadonlyMap<string, number>
+  version: number
+  /** How many writes there have been since it was taken. */
+  written: number
+}
 /** A sample costs up to a tenth of a second of processor time, and after so few writes it would tell the same. */
 const mostWritten = 1 / 16
 const totalLevel = tallyLevels.at(-1)
@@ -33,7 +40,7 @@ const costs = { text: 0.9, found: 2.5, listed: 0.01 }
 const samples = new LRUCache<string, Sample, { tenant: TenantDatabase; resource: ResourceName }>({
   ...{ max: 50, ttl: 60_000, allowStale: true },
   fetchMethod: async (_key, former, { context: { tenant, resource } }) =>
-    former && (await isLike(former, tenant, resource)) ? former : readSample(tenant, resource),
+    (former && (await stillLike(former, tenant, resource))) ?? readSample(tenant, resource),
 })
 
 export const planSearch = async (tenant: TenantDatabase, resource: ResourceName, words: string[]): Promise<Search> => {
@@ -61,15 +68,12 @@ const isSoonerByIndex = (most: number, found: number, { texts, total }: Sample):
 const isAbsent = (words: readonly string[], { trigrams }: Sample): boolean =>
   words.some((word) => wholeWords(word).some((run) => trigramsOf(run).some((trigram) => !trigrams.has(trigram))))
 
-const isLike = async (
-  { version, total }: Sample,
-  { read }: TenantDatabase,
-  resource: ResourceName,
-): Promise<boolean> => {
+/** Null where it has to be taken again. */
+const stillLike = async (sample: Sample, { read }: TenantDatabase, resource: ResourceName): Promise<Sample | null> => {
   const text = `select version from heads where tenant_id = $1 and resource = '${resource}'`
   const [head] = await read<{ version: number }>({ text })
-  const written = (head?.version ?? 0) - version
-  return written >= 0 && written <= total * mostWritten
+  const written = (head?.version ?? 0) - sample.version
+  return written >= 0 && written <= sample.total * mostWritten ? { ...sample, written } : null
 }
 
 const readSample = async ({ read }: TenantDatabase, resource: ResourceName): Promise<Sample> => {
@@ -95,7 +99,7 @@ const readSample = async ({ read }: TenantDatabase, resource: ResourceName): Pro
     // Other requests go on in between.
     if (index % textsOfTurn === 0) await nextTurn()
   }
-  return { texts, total: rows[0]?.total ?? 0, trigrams, version: rows[0]?.version ?? 0 }
+  return { texts, total: rows[0]?.total ?? 0, trigrams, version: rows[0]?.version ?? 0, written: 0 }
 }
 
 const textsOfTurn = 16
@@ -146,11 +150,11 @@ const rankOf = (part: string, { texts, trigrams }: Sample): number =>
 
 /**
  * Whether a list of which so many in the sample match has more than are counted: by Chernoff's bound, the chance that it has not is below
- * one in a billion.
+ * one in a billion. Each write since the sample was taken may have left one that matches fewer.
  */
-const surelyMoreThanCounted = (found: number, { texts, total }: Sample): boolean => {
+const surelyMoreThanCounted = (found: number, { texts, total, written }: Sample): boolean => {
   const share = found / texts.length
-  const least = mostCounted / total
+  const least = (mostCounted + written) / total
   if (!(share > least)) return false
   const divergence =
     share * Math.log(share / least) + (share < 1 ? (1 - share) * Math.log((1 - share) / (1 - least)) : 0)

@@ -165,7 +165,7 @@ const watch = (client: pg.ClientBase): void => {
 /** Which server an address leads to, without the password. */
 export const serverOf = (connectionString: string): string => {
   const url = URL.parse(connectionString)
-  if (url?.host && !url.searchParams.has('host')) return decodeURIComponent(url.host)
+  if (url?.host && !url.searchParams.has('host') && !url.searchParams.has('port')) return decodeURIComponent(url.host)
   // It may lead to a folder of sockets.
   const { host, port } = new pg.Client(connectionString)
   return `${host}:${port}`
@@ -357,15 +357,15 @@ export const unpreparedOn =
     (await client.query(textOf(statement, isSharded), values)).rows as R[]
 
 /** A transaction on a connection that nobody else uses. */
-export const inTransaction = async <T>(client: pg.ClientBase, work: (query: Query) => Promise<T>): Promise<T> => {
-  await client.query('begin')
+export const inTransaction = async <T>(query: Query, work: (query: Query) => Promise<T>): Promise<T> => {
+  await query({ text: 'begin' })
   try {
-    const done = await work(unpreparedOn(client))
-    await client.query('commit')
+    const done = await work(query)
+    await query({ text: 'commit' })
     return done
   } catch (error) {
     // Where the connection is lost, this fails, too.
-    await client.query('rollback').catch(() => {})
+    await query({ text: 'rollback' }).catch(() => {})
     throw error
   }
 }

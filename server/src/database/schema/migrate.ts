@@ -176,7 +176,7 @@ const applyOnce = (
   version: number,
   { isSharded, fill = {} }: Applying,
 ): Promise<void> =>
-  inTransaction(client, async (query) => {
+  inTransaction(unpreparedOn(client), async (query) => {
     await client.query(`set local lock_timeout = '${lockMilliseconds}ms'`)
     await (isSharded ? runOnShards(client, sql) : client.query(sql))
     await fill[name]?.(query)

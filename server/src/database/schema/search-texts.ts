@@ -46,7 +46,7 @@ const renewBatch = (
   { tenant_id: tenantId, resource }: List,
   { after, isLeft, renew }: { after: number; isLeft: string; renew: (text: string) => string },
 ): Promise<number | null> =>
-  inTransaction(client, async (query) => {
+  inTransaction(unpreparedOn(client), async (query) => {
     await query({
       text: 'select from heads where tenant_id = $1 and resource = $2 for update',
       values: [tenantId, resource],

@@ -136,7 +136,11 @@ on conflict (model, id_hash) do update set payload = excluded.payload, grant_id 
   uid = excluded.uid, account_id = excluded.account_id, expires_at = excluded.expires_at;
 
 -- database/bulk.ts beginSnapshot
--- transfer/import/bulk-transaction.ts inTransaction
+-- transfer/import/apply.ts inBatches
+-- transfer/import/journal.ts beginImport
+-- transfer/import/journal.ts endImport
+-- transfer/import/undo.ts endUndo
+-- transfer/import/undo.ts underLocks
 begin;
 
 -- database/bulk.ts beginSnapshot
@@ -512,7 +516,7 @@ returning tenant_id as "tenantId", id as "recordId";
 
 -- identity/credentials.ts withdrawInvitationsBy
 delete from invitations where invited_by = $1 and ($2::uuid is null or tenant_id = $2)
-returning tenant_id as "tenantId", id as "recordId";
+returning tenant_id as "tenantId", id as "recordId", email, role, expires_at > now() as "isOpen";
 
 -- identity/invitations.ts allowMail
 set local idle_in_transaction_session_timeout = '60s';
@@ -3216,9 +3220,6 @@ select page.*, (select nullif(count(*), 10001) from ((select position as along f
   ) as record
 ) as page ;
 
--- records/search.ts isLike
-select version from heads where tenant_id = $1 and resource = 'contacts';
-
 -- records/search.ts newSearchTidier
 select pg_stat_get_tuples_inserted('search_texts'::regclass) + pg_stat_get_tuples_updated('search_texts'::regclass) as written,
 pg_stat_get_numscans('search_texts_by_text'::regclass) as searched;
@@ -3258,6 +3259,9 @@ from (select last, version, case when last > 200000 then 2048 else 512 end as si
     order by position limit 1
   ) as record
 order by record.position;
+
+-- records/search.ts stillLike
+select version from heads where tenant_id = $1 and resource = 'contacts';
 
 -- records/searched-page.ts find
 select case when (
@@ -4426,7 +4430,11 @@ copy (select subscriptions.id as id, subscriptions.subscription_id as subscripti
 copy (select tasks.id as id, tasks.account_id as account_id, tasks.title as title, to_char(tasks.due_date, 'YYYY-MM-DD') as due_date, tasks.user_id as user_id, tasks.priority as priority, tasks.type as type, tasks.notes as notes, to_char(tasks.done_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as done_at, tasks.route as route, to_char(tasks.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at, to_char(tasks.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at from ((select * from tasks where tenant_id = '…' and class = 0  order by position) union all (select * from tasks where tenant_id = '…' and class = 1  order by position)) as tasks  order by tasks.position) to stdout (format csv, encoding 'UTF8');
 
 -- transfer/export/export.ts writeFiles
--- transfer/import/bulk-transaction.ts inTransaction
+-- transfer/import/apply.ts inBatches
+-- transfer/import/journal.ts beginImport
+-- transfer/import/journal.ts endImport
+-- transfer/import/undo.ts endUndo
+-- transfer/import/undo.ts underLocks
 commit;
 
 -- transfer/import/apply.ts findOvertaken

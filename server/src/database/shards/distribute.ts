@@ -110,7 +110,7 @@ const references = `
 
 /** Citus distributes a table only when what it refers to is distributed, and what refers to it. */
 const takeReferencesAway = (client: pg.Client): Promise<void> =>
-  inTransaction(client, async (query) => {
+  inTransaction(unpreparedOn(client), async (query) => {
     if ((await findSharding(query)) !== 'none') return
     await query({ text: `create table ${missingReferences} as ${references}` })
     await query({
@@ -123,7 +123,7 @@ const takeReferencesAway = (client: pg.Client): Promise<void> =>
   })
 
 const bringReferencesBack = (client: pg.Client): Promise<void> =>
-  inTransaction(client, async (query) => {
+  inTransaction(unpreparedOn(client), async (query) => {
     if ((await findSharding(query)) !== 'begun') return
     const lost = await query<{ relation: string; name: string; definition: string }>({
       text: `select * from ${missingReferences}`,

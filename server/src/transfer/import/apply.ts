@@ -1,11 +1,11 @@
 import { importKeyOf, type ResourceName, storedFieldsOf } from '@masthead/contract'
 import type { Author } from '../../audit/author.ts'
 import { audit } from '../../audit/queries.ts'
+import { inTransaction } from '../../database/connections/connection.ts'
 import type { TenantQuery as Query } from '../../database/tenant-query.ts'
 import { type Fields, imageOf, type StoredRecord } from '../../records/stored-record.ts'
 import { lockHead, writeRecords } from '../../records/write.ts'
 import { followedName } from '../../values.ts'
-import { inTransaction } from './bulk-transaction.ts'
 import { storeChanges, storeCreations } from './journal.ts'
 import { judgementTable, lateTable } from './judgement.ts'
 import type { Pace } from './pace.ts'
@@ -182,7 +182,7 @@ const inBatches = async <R>(
     signal.throwIfAborted()
     last = Math.min(total, first + Math.min(size, pace.portion(most)) - 1)
     const rows = last - first + 1
-    const locked = await inTransaction(query, async () => {
+    const locked = await inTransaction(query.withoutTenant, async () => {
       // A separate statement, so that the next ones see everything that was written before the lock was free.
       await lockHead(query, resource)
       const now = performance.now()

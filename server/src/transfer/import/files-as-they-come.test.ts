@@ -325,17 +325,27 @@ test('a formula without a stored value is refused as such, also in a column of m
 })
 
 test('a workbook that misnumbers its rows and cells is read in their order', async () => {
-  const { counts, list } = await newTenant()
-  const cell = (text: string) => `<c r="1" t="inlineStr"><is><t>${text}</t></is></c>`
+  const cell = (text: string, place: string) => `<c r="${place}" t="inlineStr"><is><t>${text}</t></is></c>`
   const rows = [
     ['1', 'accountId', 'company'],
     ['two', 'A-2', 'Two'],
     ['99999999999', 'A-3', 'Three'],
+    ['2', '', 'refused'],
   ]
-  const sheet = rows.map(([number, ...texts]) => `<row r="${number}">${texts.map(cell).join('')}</row>`).join('')
-  const workbook = workbookFile(`<worksheet><sheetData>${sheet}</sheetData></worksheet>`)
-  assert.deepEqual(await counts(await newFolder({ 'accounts.xlsx': workbook })), { accounts: [2, 0, 0, 0] })
-  assert.equal((await list('/accounts')).find(({ accountId }) => accountId === 'A-3')?.company, 'Three')
+  for (const place of ['1', 'A1']) {
+    const cellsOf = (texts: string[]) => texts.map((text) => cell(text, place)).join('')
+    const sheet = rows.map(([number, ...texts]) => `<row r="${number}">${cellsOf(texts)}</row>`).join('')
+    const workbook = workbookFile(`<worksheet><sheetData>${sheet}</sheetData></worksheet>`)
+    const { counts, list, masthead } = await newTenant()
+    const folder = await newFolder({ 'accounts.xlsx': workbook })
+    assert.deepEqual(await counts(folder), { accounts: [2, 0, 0, 1] })
+    assert.equal((await list('/accounts')).find(({ accountId }) => accountId === 'A-3')?.company, 'Three')
+    const { stdout } = await masthead('import', folder, '--json')
+    assert.deepEqual(
+      JSON.parse(stdout).refusals.map(({ lines }: { lines: number[] }) => lines),
+      [[4]],
+    )
+  }
 })
 
 test('what an export for spreadsheets marked is read back as it was, also where the mark of the encoding is lost', async () => {

@@ -1,9 +1,9 @@
 import type { ResourceName } from '@masthead/contract'
 import type { Author } from '../../audit/author.ts'
 import { audit } from '../../audit/queries.ts'
+import { inTransaction } from '../../database/connections/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
-import { inTransaction } from './bulk-transaction.ts'
 import { noteUntold, type WrittenCounts } from './import-events.ts'
 
 /** What an import did to the files it was given. */
@@ -68,7 +68,7 @@ export const beginImport = async (
 ) => {
   await deleteExpired(query)
   const after = JSON.stringify(files)
-  await inTransaction(query, async () => {
+  await inTransaction(query.withoutTenant, async () => {
     const text = 'insert into imports (tenant_id, id, files) values ($1, $2, $3)'
     await query({ text, values: [id, after] })
     await noteUntold(query, id, cursor)
@@ -85,7 +85,7 @@ export const endImport = async (
   tell: () => Promise<unknown>,
 ) => {
   const after = JSON.stringify(files)
-  await inTransaction(query, async () => {
+  await inTransaction(query.withoutTenant, async () => {
     const text = 'update imports set ended_at = now(), files = $3 where tenant_id = $1 and id = $2'
     await query({ text, values: [id, after] })
     await audit(query, author, [{ action: 'ended', resource: 'imports', recordId: id, after }])

@@ -368,10 +368,11 @@ const takeBack = async (
   for (let attempt = 1; ; attempt++) {
     const isFree = await tenant.transaction(async (query) => !(await isImportLocked(query)))
     if (isFree) break
-    if (attempt === mostAttempts) throw new Refusal('the import could not be taken back: undo it')
+    if (attempt === mostAttempts) throw new Error('the lock of the import was not released')
     await delay(lockMilliseconds)
   }
-  if (!(await tenant.transaction((query) => findImport(query, importId)))) return null
+  const found = await tenant.transaction((query) => findImport(query, importId))
+  if (!found || found.undoneAt) return null
   return undone(tenant, importId, author, following)
 }
 

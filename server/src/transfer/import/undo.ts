@@ -9,6 +9,7 @@ import {
 import pg from 'pg'
 import { type Author, operator } from '../../audit/author.ts'
 import { audit } from '../../audit/queries.ts'
+import { inTransaction } from '../../database/connections/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery as Query } from '../../database/tenant-query.ts'
 import { changesCursorNow } from '../../records/changes-cursor.ts'
@@ -17,7 +18,6 @@ import { imageOf } from '../../records/stored-record.ts'
 import { tables } from '../../records/tables.ts'
 import { lockHead, writeRecords } from '../../records/write.ts'
 import { Refusal } from '../../refusal.ts'
-import { inTransaction } from './bulk-transaction.ts'
 import { addCounts, noteUntold, tellOfImport, type WrittenCounts } from './import-events.ts'
 import { withImportLock } from './import-lock.ts'
 import { findImport, type Image, type ImportRecord, undoDays, undoneCounts } from './journal.ts'
@@ -140,7 +140,7 @@ const chunksOf = async ({ query, id }: Undo, resource: ResourceName): Promise<Ch
 const endUndo = async ({ query, id, author }: Undo, tell: () => Promise<unknown>) => {
   await query({ text: 'delete from import_changes where tenant_id = $1 and import_id = $2', values: [id] })
   await query({ text: 'delete from import_creations where tenant_id = $1 and import_id = $2', values: [id] })
-  await inTransaction(query, async () => {
+  await inTransaction(query.withoutTenant, async () => {
     const text = 'update imports set undone_at = now() where tenant_id = $1 and id = $2'
     await query({ text, values: [id] })
     await audit(query, author, [{ action: 'undone', resource: 'imports', recordId: id }])
@@ -153,7 +153,7 @@ const underLocks = async <T>({ query, signal }: Undo, resource: ResourceName, wo
   for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted()
     try {
-      return await inTransaction(query, async () => {
+      return await inTransaction(query.withoutTenant, async () => {
         // The locks also hold back callers of the API, who may add records that refer to those that are removed.
         const heads = [resource, ...referrersOf(resource).map((referrer) => referrer.resource)]
         for (const head of heads.toSorted()) await lockHead(query, head)

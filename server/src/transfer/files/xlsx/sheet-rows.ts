@@ -13,6 +13,7 @@ export async function* sheetRows(
 ): AsyncGenerator<SourceRow[]> {
   let rows: SourceRow[] = []
   let cells: Cell[] = []
+  const places = new Set<number>()
   let line = 0
   let column = -1
   let type = 'n'
@@ -37,13 +38,17 @@ export async function* sheetRows(
     source,
     ({ name, attributes }) => {
       if (name === 'row') {
-        line = numberOf(attributes.r) ?? line + 1
+        line = Math.max(numberOf(attributes.r) ?? 0, line + 1)
         cells = []
+        places.clear()
         column = -1
         characters = 0
         onRow()
       } else if (name === 'c') {
-        column = columnOf(attributes.r) ?? column + 1
+        const place = columnOf(attributes.r)
+        // Of two cells in one place, the later one is misnumbered.
+        column = place === undefined || places.has(place) ? column + 1 : place
+        places.add(column)
         if (column >= mostCells)
           throw new Refusal(
             `row ${line} of ${source.path} has more than ${mostCells.toLocaleString('en')} cells: choose a file that holds a table`,
@@ -87,7 +92,7 @@ export async function* sheetRows(
 /** Programs that write workbooks without calculating leave values out. */
 const noValue = 'is a formula whose value is not stored: open the file in a spreadsheet, and save it'
 
-/** Undefined for a row that is not numbered; it follows the one before. */
+/** Undefined for a row that is not numbered; it follows the one before, as one does whose number is not higher. */
 const numberOf = (text = ''): number | undefined => (/^\d{1,9}$/.test(text) ? Number(text) : undefined)
 
 /** `B7` is in column 1. Undefined for a cell that has no place; it follows the one before. */
