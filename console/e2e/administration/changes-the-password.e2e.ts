@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { operator } from '../../../server/src/audit/author.ts'
-import { createToken } from '../../../server/src/identity/access-tokens.ts'
-import { findProvenUser } from '../../../server/src/identity/users.ts'
+import { findProvenUser } from '../../../server/src/identity/people/users.ts'
+import { createToken } from '../../../server/src/identity/tokens/access-tokens.ts'
 import { button, heading, openConsole, requireNoHindrance, signIn } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { operator } from '../../../server/src/audit/author.ts'
-import { removeMember } from '../../../server/src/identity/members.ts'
+import { removeMember } from '../../../server/src/identity/people/members.ts'
 import { sampleAccount } from '../../../server/test/records/sample-records.ts'
 import { button, heading, openConsole, requireRows, requireSoon, signIn } from '../visitor.ts'
 

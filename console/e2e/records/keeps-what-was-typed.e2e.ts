@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { operator } from '../../../server/src/audit/author.ts'
-import { signOutOfConsole } from '../../../server/src/identity/consents.ts'
-import { findAccounts } from '../../../server/src/identity/users.ts'
+import { signOutOfConsole } from '../../../server/src/identity/people/consents.ts'
+import { findAccounts } from '../../../server/src/identity/people/users.ts'
 import { sampleAccount, sampleContact } from '../../../server/test/records/sample-records.ts'
 import { button, heading, openConsole, type Person, requireNoHindrance, requireSoon, signIn } from '../visitor.ts'
 

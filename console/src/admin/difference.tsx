@@ -1,5 +1,5 @@
+import { formatInstant } from '../design/formats.ts'
 import { isBlank, labelOf } from '../records/fields.ts'
-import { formatInstant } from '../records/formats.ts'
 
 type Values = Readonly<Record<string, unknown>>
 const asValues = (given: unknown): Values => (typeof given === 'object' && given !== null ? { ...given } : {})

@@ -1,5 +1,5 @@
+import { formatDay } from '../design/formats.ts'
 import { Select } from '../design/select.tsx'
-import { formatDay } from '../records/formats.ts'
 
 const day = 86_400_000
 

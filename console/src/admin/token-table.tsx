@@ -3,8 +3,8 @@ import type { Role } from '@masthead/contract'
 import type { ReactNode } from 'react'
 import { Ago } from '../design/ago.tsx'
 import { Badge } from '../design/badge.tsx'
+import { formatDay } from '../design/formats.ts'
 import { TableHead } from '../design/table-head.tsx'
-import { formatDay } from '../records/formats.ts'
 import { ScopeNames } from './scope-choice.tsx'
 
 const day = 86_400_000

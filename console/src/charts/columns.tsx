@@ -1,7 +1,7 @@
 import './charts.css'
 import { Link, type Parameters } from '../address.tsx'
+import { formatNumber, formatShortly } from '../design/formats.ts'
 import type { Path } from '../paths.ts'
-import { formatNumber, formatShortly } from '../records/formats.ts'
 
 /** What a column stands for, and the filters of the list that it counts. */
 export type Column = { key: string; label: string; fullLabel: string; count: number; parameters: Parameters }

@@ -1,5 +1,5 @@
-import { formatNumber } from '../records/formats.ts'
 import { Field, type FieldProps } from './field.tsx'
+import { formatNumber } from './formats.ts'
 
 type TextFieldProps = FieldProps & {
   value: string

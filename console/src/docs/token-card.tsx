@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { CopyButton } from '../design/copy-button.tsx'
+import { formatInstant } from '../design/formats.ts'
 import { Trouble } from '../design/states.tsx'
-import { formatInstant } from '../records/formats.ts'
 import { signIn, useSession } from '../session.tsx'
 import { tokenDays, useReader } from './reader.tsx'
 

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { Combobox } from '../design/combobox.tsx'
 import type { FieldProps } from '../design/field.tsx'
 import { usePaused } from '../design/paused.ts'
-import { accountKey, detailOf, useAccount } from '../records/page/account-name.tsx'
+import { accountKey, detailOf, useAccount } from '../records/account-name.tsx'
 import { useMasthead } from '../session.tsx'
 
 const most = 8

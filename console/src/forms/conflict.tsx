@@ -1,6 +1,6 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { formatInstant } from '../design/formats.ts'
 import { PageHead } from '../design/page-head.tsx'
-import { formatInstant } from '../records/formats.ts'
 import { type AnyRecord, isDeleted } from '../records/kinds.ts'
 import { type InputField, type InputValue, type InputValues, valuesOf } from './input-fields.ts'
 

@@ -1,6 +1,6 @@
 import { Badge } from '../design/badge.tsx'
+import { formatNumber } from '../design/formats.ts'
 import { TableHead } from '../design/table-head.tsx'
-import { formatNumber } from '../records/formats.ts'
 import { capitalised } from '../records/kinds.ts'
 import type { Decisions } from './decisions.ts'
 import type { Inspection } from './runs.ts'

@@ -1,7 +1,7 @@
 import { type DragEvent, useEffect, useRef, useState } from 'react'
 import { Field } from '../design/field.tsx'
+import { formatNumber } from '../design/formats.ts'
 import { Trouble } from '../design/states.tsx'
-import { formatNumber } from '../records/formats.ts'
 import { useManagement } from '../session.tsx'
 import { mostBytes, sendFile } from './file-parts.ts'
 import { RunProgress } from './run-progress.tsx'

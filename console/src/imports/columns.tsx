@@ -1,6 +1,6 @@
 import { type Field, type ResourceName, storedFieldsOf } from '@masthead/contract'
+import { formatNumber } from '../design/formats.ts'
 import { TableHead } from '../design/table-head.tsx'
-import { formatNumber } from '../records/formats.ts'
 import { chosen, inParts, joined, joinOf, leftOut, rivalsOf, splitOf, undecided } from './column-choices.ts'
 import { JoinedColumns, SplitParts } from './column-parts.tsx'
 import type { Decisions } from './decisions.ts'

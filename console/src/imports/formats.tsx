@@ -1,6 +1,6 @@
+import { formatNumber } from '../design/formats.ts'
 import { Select } from '../design/select.tsx'
 import { TableHead } from '../design/table-head.tsx'
-import { formatNumber } from '../records/formats.ts'
 import type { Decisions, OptionChange } from './decisions.ts'
 import { fieldLabel } from './field-label.ts'
 import type { Inspection } from './runs.ts'

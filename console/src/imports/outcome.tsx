@@ -1,7 +1,7 @@
 import type { ImportRun } from '@masthead/client/management'
+import { formatNumber } from '../design/formats.ts'
 import { TableHead } from '../design/table-head.tsx'
 import { plain } from '../records/fields.ts'
-import { formatNumber } from '../records/formats.ts'
 import { capitalised } from '../records/kinds.ts'
 import { useManagement } from '../session.tsx'
 import { fieldLabel } from './field-label.ts'

@@ -1,6 +1,6 @@
 import { type ResourceName, resourceNames } from '@masthead/contract'
+import { formatNumber } from '../design/formats.ts'
 import { Select } from '../design/select.tsx'
-import { formatNumber } from '../records/formats.ts'
 import { capitalised } from '../records/kinds.ts'
 import { type Decisions, withoutChoices } from './decisions.ts'
 import type { Inspection } from './runs.ts'

@@ -1,6 +1,6 @@
 import { fieldOf, type ResourceName } from '@masthead/contract'
+import { formatNumber, formatStatus } from '../design/formats.ts'
 import { TableHead } from '../design/table-head.tsx'
-import { formatNumber, formatStatus } from '../records/formats.ts'
 import type { Decisions } from './decisions.ts'
 import type { Inspection } from './runs.ts'
 

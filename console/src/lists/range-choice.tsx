@@ -1,7 +1,7 @@
 import { useId, useState } from 'react'
 import { type Parameters, useSetParameters } from '../address.tsx'
 import { type Filter, firstPage, type Range } from '../records/filters.ts'
-import { isPeriod, labelOfPeriod, periodsOfChanges, periodsOfDays } from './periods.ts'
+import { isPeriod, labelOfPeriod, periodsOfChanges, periodsOfDays } from '../records/periods.ts'
 
 type RangeChoiceProps = { filter: Filter; range: Range; parameters: Parameters }
 

@@ -1,7 +1,7 @@
 import { Link } from '../address.tsx'
 import { NewButton } from '../new-button.tsx'
 import { useMay } from '../permission.tsx'
-import { RecordPage } from '../records/page/record-page.tsx'
+import { RecordPage } from '../record-page/record-page.tsx'
 
 export const Page = () => {
   const mayEdit = useMay('accounts:write')

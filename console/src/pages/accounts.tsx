@@ -1,4 +1,4 @@
+import { RecordList } from '../lists/record-list.tsx'
 import { NewButton } from '../new-button.tsx'
-import { RecordList } from '../records/record-list.tsx'
 
 export const Page = () => <RecordList name="accounts" actions={<NewButton what="account" isMain />} />

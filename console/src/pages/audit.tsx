@@ -7,11 +7,11 @@ import { Link, type Parameters, useParameters, useSetParameters } from '../addre
 import { namesOfKinds, sentenceOf } from '../admin/audit-words.ts'
 import { changesOf, Difference } from '../admin/difference.tsx'
 import { Fetched } from '../design/fetched.tsx'
+import { formatInstant } from '../design/formats.ts'
 import { PageHead } from '../design/page-head.tsx'
 import { Empty } from '../design/states.tsx'
 import { beforeOf, OlderPages } from '../lists/older-pages.tsx'
 import { Permitted } from '../permission.tsx'
-import { formatInstant } from '../records/formats.ts'
 import { kinds } from '../records/kinds.ts'
 import { useManagement } from '../session.tsx'
 

@@ -1,6 +1,6 @@
 import type { Contact } from '@masthead/client'
+import { RecordPage } from '../record-page/record-page.tsx'
 import { ContactActions } from '../records/contact-actions.tsx'
-import { RecordPage } from '../records/page/record-page.tsx'
 
 export const Page = () => (
   <RecordPage

@@ -1,8 +1,8 @@
 import { useParameters } from '../address.tsx'
 import { ContactBulk } from '../lists/contact-bulk.tsx'
+import { RecordList } from '../lists/record-list.tsx'
 import { NewButton } from '../new-button.tsx'
 import { useMay } from '../permission.tsx'
-import { RecordList } from '../records/record-list.tsx'
 
 export const Page = () => {
   const { accountId } = useParameters()

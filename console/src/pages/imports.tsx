@@ -6,12 +6,12 @@ import { Link, useParameters } from '../address.tsx'
 import { Ago } from '../design/ago.tsx'
 import { Badge } from '../design/badge.tsx'
 import { Fetched } from '../design/fetched.tsx'
+import { formatNumber } from '../design/formats.ts'
 import { PageHead } from '../design/page-head.tsx'
 import { Empty } from '../design/states.tsx'
 import { TableHead } from '../design/table-head.tsx'
 import { UndoDialog, Undoing } from '../imports/undoing.tsx'
 import { Permitted } from '../permission.tsx'
-import { formatNumber } from '../records/formats.ts'
 import { useManagement } from '../session.tsx'
 
 const queryKey = ['imports']

@@ -4,11 +4,11 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { Checkbox } from '../design/checkbox.tsx'
 import { Fetched } from '../design/fetched.tsx'
+import { formatDay } from '../design/formats.ts'
 import { PageHead } from '../design/page-head.tsx'
 import { Trouble } from '../design/states.tsx'
 import { TextField } from '../design/text-field.tsx'
 import { useSubmission } from '../forms/submission.ts'
-import { formatDay } from '../records/formats.ts'
 import { leaveFor, useManagement, useMe } from '../session.tsx'
 
 const queryKey = ['credentials']

@@ -1,7 +1,7 @@
 import type { TaskInput } from '@masthead/client'
 import { resources } from '@masthead/contract'
+import { formatDate } from '../design/formats.ts'
 import { CreatePage } from '../forms/create-page.tsx'
-import { formatDate } from '../records/formats.ts'
 import { useMasthead } from '../session.tsx'
 
 const { body, scope } = resources.tasks.operations.CreateTaskRecord

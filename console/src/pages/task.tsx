@@ -1,5 +1,5 @@
 import type { TaskRecord } from '@masthead/client'
-import { RecordPage } from '../records/page/record-page.tsx'
+import { RecordPage } from '../record-page/record-page.tsx'
 import { TaskActions } from '../records/task-actions.tsx'
 
 export const Page = () => (

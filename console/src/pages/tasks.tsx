@@ -1,6 +1,6 @@
 import { useParameters } from '../address.tsx'
+import { RecordList } from '../lists/record-list.tsx'
 import { NewButton } from '../new-button.tsx'
-import { RecordList } from '../records/record-list.tsx'
 
 export const Page = () => {
   const { accountId } = useParameters()

@@ -9,9 +9,9 @@ import {
   resources,
 } from '@masthead/contract'
 import type { Parameters } from '../address.tsx'
-import { daysOf, isPeriod } from '../lists/periods.ts'
 import { labelOf, plain } from './fields.ts'
 import { kinds } from './kinds.ts'
+import { daysOf, isPeriod } from './periods.ts'
 import { addDays } from './today.ts'
 
 /**

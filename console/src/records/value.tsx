@@ -1,9 +1,9 @@
 import { identifiersOf, isListed, type ListedName } from '@masthead/contract'
 import { Link } from '../address.tsx'
 import { Badge, type Tone } from '../design/badge.tsx'
+import { formatDate, formatInstant, formatMoney, formatNumber, formatStatus } from '../design/formats.ts'
 import { useAccountName } from './account-names.tsx'
 import { type Field, isBlank, isStatus } from './fields.ts'
-import { formatDate, formatInstant, formatMoney, formatNumber, formatStatus } from './formats.ts'
 import { kinds } from './kinds.ts'
 import { usePublicationName } from './publications.ts'
 

@@ -3,8 +3,8 @@ import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
 import type { Parameters } from '../address.tsx'
 import type { AnyRecord } from '../records/kinds.ts'
 import { fetchPage, type RecordPage } from '../records/queries.ts'
+import { useVisits } from '../records/visits.ts'
 import { useMasthead } from '../session.tsx'
-import { useVisits } from './visits.ts'
 
 /** Records of one kind, and the list with all that match, where there are more. */
 export type Group = { label: string; name: ListedName; records: readonly AnyRecord[]; all: Parameters | null }

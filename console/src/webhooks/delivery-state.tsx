@@ -1,9 +1,9 @@
 import type { WebhookDelivery, WebhookEndpoint } from '@masthead/client/management'
 import { useQueryClient } from '@tanstack/react-query'
 import { Badge } from '../design/badge.tsx'
+import { formatNumber } from '../design/formats.ts'
 import { Trouble } from '../design/states.tsx'
 import { useSubmission } from '../forms/submission.ts'
-import { formatNumber } from '../records/formats.ts'
 import { useManagement } from '../session.tsx'
 import { queryKey } from './queries.ts'
 

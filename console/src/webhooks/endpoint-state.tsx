@@ -2,7 +2,7 @@ import type { WebhookEndpoint } from '@masthead/client/management'
 import { webhookLimits } from '@masthead/contract'
 import type { ReactNode } from 'react'
 import { Badge } from '../design/badge.tsx'
-import { formatInstant, formatNumber } from '../records/formats.ts'
+import { formatInstant, formatNumber } from '../design/formats.ts'
 
 /** What an endpoint is called: what it is for, or else its address. */
 export const nameOf = ({ kind, description, url }: WebhookEndpoint): string => {

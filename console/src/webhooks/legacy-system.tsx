@@ -1,9 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Ago } from '../design/ago.tsx'
+import { formatNumber } from '../design/formats.ts'
 import { Trouble } from '../design/states.tsx'
 import { useSubmission } from '../forms/submission.ts'
-import { formatNumber } from '../records/formats.ts'
 import { useManagement } from '../session.tsx'
 import { legacySystemQuery, queryKey } from './queries.ts'
 

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react'
 import type { Parameters } from '../address.tsx'
-import { FormDialog } from '../design/form-dialog.tsx'
 import { TextField } from '../design/text-field.tsx'
+import { FormDialog } from '../forms/form-dialog.tsx'
 import { useMe } from '../session.tsx'
 import { useStored } from '../stored.ts'
 

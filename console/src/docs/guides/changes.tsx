@@ -1,5 +1,5 @@
 import { changePages, changesRelation, mostFollowedByToken, problems } from '@masthead/contract'
-import { formatNumber } from '../../records/formats.ts'
+import { formatNumber } from '../../design/formats.ts'
 import { Document, Section } from '../document.tsx'
 import { Example } from '../example.tsx'
 import { TokenCard } from '../token-card.tsx'

@@ -1,6 +1,6 @@
 import { mostCounted, pageSizes } from '@masthead/contract'
 import { Link } from '../../address.tsx'
-import { formatNumber } from '../../records/formats.ts'
+import { formatNumber } from '../../design/formats.ts'
 import { Document, Section } from '../document.tsx'
 import { Example } from '../example.tsx'
 import { TokenCard } from '../token-card.tsx'

@@ -1,6 +1,6 @@
 import type { Account } from '@masthead/client'
 import { useQuery } from '@tanstack/react-query'
-import { useMasthead } from '../../session.tsx'
+import { useMasthead } from '../session.tsx'
 
 export const accountKey = (accountId: string) => ['accounts', 'chosen', accountId]
 

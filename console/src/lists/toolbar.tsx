@@ -1,14 +1,14 @@
 import { fieldOf, type ListedName, longest, type Resource, type ResourceName, resources } from '@masthead/contract'
 import { useEffect, useId, useRef, useState } from 'react'
 import { Link, type Parameters, useSetParameters } from '../address.tsx'
+import { formatStatus } from '../design/formats.ts'
 import { SearchIcon } from '../design/icons.tsx'
 import { AccountField } from '../forms/account-field.tsx'
-import { RangeChoice } from '../lists/range-choice.tsx'
-import { SortChoice } from '../lists/sorting.tsx'
-import { type Filter, filtersOf, firstPage, isFiltered, parametersOf } from './filters.ts'
-import { formatStatus } from './formats.ts'
-import { kinds } from './kinds.ts'
-import { usePublications } from './publications.ts'
+import { type Filter, filtersOf, firstPage, isFiltered, parametersOf } from '../records/filters.ts'
+import { kinds } from '../records/kinds.ts'
+import { usePublications } from '../records/publications.ts'
+import { RangeChoice } from './range-choice.tsx'
+import { SortChoice } from './sorting.tsx'
 
 type Control = { filter: Filter; value: string; onChange: (value: string | undefined) => void }
 

@@ -1,4 +1,4 @@
-import { addDays, monthOf } from '../records/today.ts'
+import { addDays, monthOf } from './today.ts'
 
 /** Days, both ends included. */
 export type Days = { from?: string; to?: string }

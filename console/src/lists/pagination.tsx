@@ -1,11 +1,11 @@
 import { mostCounted } from '@masthead/contract'
 import { Link, type Parameters, useSetParameters } from '../address.tsx'
+import { formatNumber } from '../design/formats.ts'
 import { NextIcon, PreviousIcon } from '../design/icons.tsx'
 import { useKeys } from '../design/keys.tsx'
 import type { Path } from '../paths.ts'
-import { firstPage, pageSizes, usualPageSize } from './filters.ts'
-import { formatNumber } from './formats.ts'
-import type { RecordPage } from './queries.ts'
+import { firstPage, pageSizes, usualPageSize } from '../records/filters.ts'
+import type { RecordPage } from '../records/queries.ts'
 
 /** First, last, and those around the current one; null where some are left out. */
 const pageNumbers = (page: number, last: number): (number | null)[] => {

@@ -1,10 +1,10 @@
 import type { ListedName } from '@masthead/contract'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '../../address.tsx'
-import { useMasthead } from '../../session.tsx'
-import { kinds, titleOf } from '../kinds.ts'
-import { recordQuery } from '../queries.ts'
-import { Reference } from '../value.tsx'
+import { Link } from '../address.tsx'
+import { kinds, titleOf } from '../records/kinds.ts'
+import { recordQuery } from '../records/queries.ts'
+import { Reference } from '../records/value.tsx'
+import { useMasthead } from '../session.tsx'
 
 /** A record that another one names, by what it is called; by its identifier until that is known. */
 export const NamedReference = ({ to, id }: { to: ListedName; id: string }) => {

@@ -1,5 +1,5 @@
 import { type ListedName, longest } from '@masthead/contract'
-import { type AnyRecord, titleOf } from '../kinds.ts'
+import { type AnyRecord, titleOf } from '../records/kinds.ts'
 
 /** What the page of a record is called. A description can be as long as a letter, which then stands among the facts. */
 export const headingOf = (name: ListedName, record: AnyRecord): string => {

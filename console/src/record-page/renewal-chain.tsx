@@ -1,13 +1,13 @@
 import type { Masthead, Subscription } from '@masthead/client'
 import { isProblem } from '@masthead/client'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '../../address.tsx'
-import { Badge } from '../../design/badge.tsx'
-import { Fetched } from '../../design/fetched.tsx'
-import { useMasthead } from '../../session.tsx'
-import { formatDate } from '../formats.ts'
-import { titleOf } from '../kinds.ts'
-import { Status } from '../value.tsx'
+import { Link } from '../address.tsx'
+import { Badge } from '../design/badge.tsx'
+import { Fetched } from '../design/fetched.tsx'
+import { formatDate } from '../design/formats.ts'
+import { titleOf } from '../records/kinds.ts'
+import { Status } from '../records/value.tsx'
+import { useMasthead } from '../session.tsx'
 
 const mostSearched = 2_000
 const mostLinks = 50

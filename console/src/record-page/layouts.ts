@@ -1,6 +1,6 @@
 import { identifiersOf, type ListedName } from '@masthead/contract'
-import { relatedTo } from '../filters.ts'
-import { type AnyRecord, kinds } from '../kinds.ts'
+import { relatedTo } from '../records/filters.ts'
+import { type AnyRecord, kinds } from '../records/kinds.ts'
 
 /** Facts that belong together. */
 export type Group = { heading: string; names: readonly string[] }

@@ -1,11 +1,11 @@
-import './form.css'
-import './choice-field.css'
+import '../design/form.css'
+import '../design/choice-field.css'
 import { isProblem } from '@masthead/client'
 import { type ReactNode, useEffect, useRef } from 'react'
-import type { Draft } from '../forms/draft.ts'
-import { DraftNote } from '../forms/draft-note.tsx'
-import { Dialog } from './dialog.tsx'
-import { Trouble } from './states.tsx'
+import { Dialog } from '../design/dialog.tsx'
+import { Trouble } from '../design/states.tsx'
+import type { Draft } from './draft.ts'
+import { DraftNote } from './draft-note.tsx'
 
 type FormDialogProps = {
   title: string

@@ -1,8 +1,8 @@
 import type { ListedName } from '@masthead/contract'
 import { useState } from 'react'
-import { Copied } from '../../design/copied.tsx'
-import { formatInstant } from '../formats.ts'
-import { type AnyRecord, kinds } from '../kinds.ts'
+import { Copied } from '../design/copied.tsx'
+import { formatInstant } from '../design/formats.ts'
+import { type AnyRecord, kinds } from '../records/kinds.ts'
 
 /** What programs need of a record, for who asks for it. */
 export const RawRecord = ({ name, record }: { name: ListedName; record: AnyRecord }) => {
