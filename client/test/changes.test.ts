@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { operator } from '../../server/src/audit/author.ts'
-import { findTokens, revokeToken } from '../../server/src/identity/access-tokens.ts'
+import { findTokens, revokeToken } from '../../server/src/identity/tokens/access-tokens.ts'
 import { eraseContact } from '../../server/src/resources/contacts/erasure.ts'
 import { until } from '../../server/test/processes/masthead-process.ts'
 import { sampleAccount, sampleContact } from '../../server/test/records/sample-records.ts'

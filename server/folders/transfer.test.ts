@@ -1,3 +1,3 @@
 import { runFolder } from '../test/run-folder.ts'
 
-await runFolder(new URL('../src/transfer/', import.meta.url), '{*,!(import)/**/*}.test.ts')
+await runFolder(new URL('../src/transfer/', import.meta.url), '{*,!(import|runs)/**/*}.test.ts')

@@ -11,6 +11,7 @@ import type { Database } from './database/database.ts'
 import { noteSource, versionsFrom } from './database/versions.ts'
 import { ApiRequests } from './http/api/api.ts'
 import { RateLimiter, type RateLimits } from './http/api/callers/rate-limit.ts'
+import { Followers } from './http/api/following/followers.ts'
 import { drainAtTheEnd } from './http/connections/drain.ts'
 import { InFlight } from './http/connections/in-flight.ts'
 import { requestId } from './http/connections/request-id.ts'
@@ -18,14 +19,13 @@ import { requestLog } from './http/connections/request-log.ts'
 import { newServer } from './http/connections/server.ts'
 import { UnreadableRequests } from './http/connections/unreadable-requests.ts'
 import { type RequestWatcher, type Trace, watchPage } from './http/connections/watched-requests.ts'
-import { Followers } from './http/following/followers.ts'
 import { describeApi, documentPath, olderDocumentPath } from './http/pages/description.ts'
 import { getOnly } from './http/pages/get-only.ts'
 import { asProblem, nothingAt, sendProblem, urlTooLong } from './http/responses/problems.ts'
 import { ResponseCache } from './http/responses/response-cache.ts'
-import { delegatedTokens } from './identity/delegated-tokens.ts'
-import type { OutsideIssuer } from './identity/outside-issuer.ts'
 import { type Authenticator, principalsOf } from './identity/principal.ts'
+import { delegatedTokens } from './identity/tokens/delegated-tokens.ts'
+import type { OutsideIssuer } from './identity/tokens/outside-issuer.ts'
 import { type Log, openLog } from './log/log.ts'
 import { type MailOptions, mailSender } from './mail/mailer.ts'
 import type { Handler } from './operation-call.ts'
@@ -201,8 +201,8 @@ const acceptOutsideTokens = async (
 ): Promise<TokensFor> => {
   // Few installations need these modules.
   const [{ outsideTokens }, { issuerKeys }] = await Promise.all([
-    import('./identity/outside-issuer.ts'),
-    import('./identity/issuer-keys.ts'),
+    import('./identity/tokens/outside-issuer.ts'),
+    import('./identity/tokens/issuer-keys.ts'),
   ])
   const key = issuerKeys(issuer.issuer, (err) =>
     app.log.warn({ err }, 'the keys of the outside issuer could not be read'),

@@ -3,9 +3,9 @@ import type { Caller } from './audit/author.ts'
 import type { TenantDatabase } from './database/database.ts'
 import type { Principal } from './identity/principal.ts'
 import type { SendMail } from './mail/mailer.ts'
-import type { News } from './records/changes.ts'
-import type { Page } from './records/list.ts'
-import type { Writer } from './records/write.ts'
+import type { News } from './records/lists/changes.ts'
+import type { Page } from './records/lists/list.ts'
+import type { Writer } from './records/writes/write.ts'
 import type { WebhookSettings } from './webhooks/settings.ts'
 
 /** The input of a handler, after token, scope and request were checked. */

@@ -7,7 +7,7 @@ import { serviceRole } from '../src/database/connections/connection.ts'
 import { openDatabase } from '../src/database/database.ts'
 import { openEmbedded } from '../src/database/embedded/server.ts'
 import { migrate } from '../src/database/schema/migrate.ts'
-import { ensureSigningKey } from '../src/identity/signing-keys.ts'
+import { ensureSigningKey } from '../src/identity/tokens/signing-keys.ts'
 import { offerBrowser } from './browsers/browser-server.ts'
 import {
   cloneCitusDatabase,

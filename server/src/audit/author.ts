@@ -1,5 +1,4 @@
 import { userInfo } from 'node:os'
-import type { Principal } from '../identity/principal.ts'
 
 /** Who did something, and from where. The audit log stores it as it is. */
 export type Author =
@@ -13,7 +12,7 @@ export type Author =
 
 /** The caller of the API; `import` names an import that goes on after the call. */
 export type Caller = CalledFrom & {
-  kind: Principal['kind']
+  kind: 'personal' | 'service' | 'delegated'
   token: string
   user: string | null
   application: string | null
@@ -22,7 +21,14 @@ export type Caller = CalledFrom & {
 
 export type CalledFrom = { address: string; requestId: string }
 
-export const callerOf = ({ kind, tokenId, userId, applicationId }: Principal, { address, requestId }: CalledFrom) => ({
+type Calling = {
+  kind: Caller['kind']
+  tokenId: string
+  userId: string | null
+  applicationId: string | null
+}
+
+export const callerOf = ({ kind, tokenId, userId, applicationId }: Calling, { address, requestId }: CalledFrom) => ({
   kind,
   token: tokenId,
   user: userId,

@@ -4,9 +4,9 @@ import type { Author } from '../audit/author.ts'
 import type { Query } from '../database/connections/connection.ts'
 import { firstRow } from '../database/connections/first-row.ts'
 import type { Database } from '../database/database.ts'
-import { findApplication } from '../identity/applications.ts'
 import { deleteBatch } from '../identity/batch-deletion.ts'
-import { withdrawConsents } from '../identity/consents.ts'
+import { findApplication } from '../identity/people/applications.ts'
+import { withdrawConsents } from '../identity/people/consents.ts'
 import { clientMetadata } from './client-metadata.ts'
 
 const hash = (id: string): Buffer => createHash('sha256').update(id).digest()

@@ -27,7 +27,7 @@ import { samplePublication } from '../../test/records/sample-records.ts'
 import { sendRaw } from '../../test/requests/raw-connection.ts'
 import { baseUrl, startService } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
-import { type Application, setApplicationDisabled } from '../identity/applications.ts'
+import { type Application, setApplicationDisabled } from '../identity/people/applications.ts'
 
 const service = await startService()
 const { origin, database } = service

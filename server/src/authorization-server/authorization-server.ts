@@ -1,7 +1,12 @@
 import { performance } from 'node:perf_hooks'
 import type { JWTVerifyGetKey } from 'jose'
-import { deleteOldAttempts } from '../identity/attempts.ts'
-import { deleteSpentKeys, ensureSigningKey, loadSigningKeys, signingKeysRevision } from '../identity/signing-keys.ts'
+import { deleteOldAttempts } from '../identity/people/attempts.ts'
+import {
+  deleteSpentKeys,
+  ensureSigningKey,
+  loadSigningKeys,
+  signingKeysRevision,
+} from '../identity/tokens/signing-keys.ts'
 import { lazily } from '../lazily.ts'
 import { deleteExpiredState, deleteSurplusInteractions } from './adapter.ts'
 import type { ProviderOptions } from './provider.ts'

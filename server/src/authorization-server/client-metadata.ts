@@ -1,6 +1,6 @@
 import { customerApi, managementApi, scopePrefix } from '@masthead/contract'
 import type { AdapterPayload } from 'oidc-provider'
-import { type Application, consoleId } from '../identity/applications.ts'
+import { type Application, consoleId } from '../identity/people/applications.ts'
 
 const consoleScopes = [customerApi, managementApi].flatMap((api) => api.scopes.map((scope) => api.scopePrefix + scope))
 

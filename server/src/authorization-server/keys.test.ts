@@ -18,7 +18,7 @@ import { baseUrl, cloneTemplate, secret, startService } from '../../test/service
 import { buildApp } from '../app.ts'
 import { serviceRole } from '../database/connections/connection.ts'
 import { openDatabase } from '../database/database.ts'
-import { rotateSigningKey } from '../identity/signing-keys.ts'
+import { rotateSigningKey } from '../identity/tokens/signing-keys.ts'
 import { mostInteractions } from './adapter.ts'
 
 const service = await startService()

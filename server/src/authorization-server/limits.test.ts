@@ -15,7 +15,7 @@ import { injectRequest } from '../../test/requests/injected-request.ts'
 import { baseUrl, generous, secret, startService } from '../../test/service.ts'
 import { buildApp } from '../app.ts'
 import type { RateLimits } from '../http/api/callers/rate-limit.ts'
-import { consoleId } from '../identity/applications.ts'
+import { consoleId } from '../identity/people/applications.ts'
 
 const service = await startService()
 const { connectionString } = service

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { scopes } from '@masthead/contract'
-import { allScopes } from '../identity/roles.ts'
+import { allScopes } from '../identity/people/roles.ts'
 import {
   type Consent,
   consentPage,

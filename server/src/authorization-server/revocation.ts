@@ -2,7 +2,7 @@ import { customerApi, managementApi } from '@masthead/contract'
 import { createLocalJWKSet, jwtVerify } from 'jose'
 import type { KoaContextWithOIDC } from 'oidc-provider'
 import type { Database } from '../database/database.ts'
-import type { SigningKey } from '../identity/signing-keys.ts'
+import type { SigningKey } from '../identity/tokens/signing-keys.ts'
 import { revokeGrant } from './adapter.ts'
 import { visitorOf } from './visitors.ts'
 

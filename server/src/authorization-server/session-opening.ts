@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import type { Account } from '../identity/users.ts'
+import type { Account } from '../identity/people/users.ts'
 import { endSession } from './adapter.ts'
 import type { Dependencies } from './interactions.ts'
 import { sessionCookie, sessionSeconds } from './session-cookie.ts'

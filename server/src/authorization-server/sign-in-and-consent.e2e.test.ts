@@ -11,9 +11,9 @@ import { newUser } from '../../test/browsers/oauth-browser.ts'
 import { samplePublication } from '../../test/records/sample-records.ts'
 import { freeAddress, startService } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
-import { type NewApplication, registerApplication, setApplicationDisabled } from '../identity/applications.ts'
-import { allScopes } from '../identity/roles.ts'
-import type { Tenant } from '../identity/tenants.ts'
+import { type NewApplication, registerApplication, setApplicationDisabled } from '../identity/people/applications.ts'
+import { allScopes } from '../identity/people/roles.ts'
+import type { Tenant } from '../identity/people/tenants.ts'
 
 /** What a person can do between an application's request and its response, in a real browser. */
 

@@ -1,6 +1,6 @@
 import { customerApi } from '@masthead/contract'
 import type { KoaContextWithOIDC } from 'oidc-provider'
-import { consoleId } from '../identity/applications.ts'
+import { consoleId } from '../identity/people/applications.ts'
 
 /** Those of OpenID Connect, which belong to no API. */
 export const openidScopes = ['openid', 'offline_access']

@@ -14,7 +14,7 @@ import {
   type Visit,
 } from '../../test/browsers/oauth-browser.ts'
 import { baseUrl, startService } from '../../test/service.ts'
-import { consoleId, findApplication } from '../identity/applications.ts'
+import { consoleId, findApplication } from '../identity/people/applications.ts'
 
 const service = await startService()
 const { origin, database } = service

@@ -1,6 +1,6 @@
 import type { Configuration, errors, KoaContextWithOIDC, Provider } from 'oidc-provider'
 import type { Database } from '../database/database.ts'
-import { hasConsented } from '../identity/consents.ts'
+import { hasConsented } from '../identity/people/consents.ts'
 
 type RenderError = NonNullable<Configuration['renderError']>
 

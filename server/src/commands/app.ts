@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { operator } from '../audit/author.ts'
-import { listApplications, registerApplication, setApplicationDisabled } from '../identity/applications.ts'
+import { listApplications, registerApplication, setApplicationDisabled } from '../identity/people/applications.ts'
 import { action } from './action.ts'
 import { readScopes } from './options.ts'
 import { faint, showLines, showTable, strong } from './output.ts'

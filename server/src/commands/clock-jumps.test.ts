@@ -8,7 +8,7 @@ import { authorize, newApplication, newPerson, obtainCode, post, refresh } from 
 import { isAlive, type Serving, startServing } from '../../test/processes/masthead-process.ts'
 import { sampleAccount } from '../../test/records/sample-records.ts'
 import { baseUrl, freeAddress, secret, startService } from '../../test/service.ts'
-import { allScopes } from '../identity/roles.ts'
+import { allScopes } from '../identity/people/roles.ts'
 
 const minute = 60_000
 const hour = 60 * minute

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { operator } from '../audit/author.ts'
 import type { Database } from '../database/database.ts'
-import { findTenant, listTenants, type Tenant } from '../identity/tenants.ts'
+import { findTenant, listTenants, type Tenant } from '../identity/people/tenants.ts'
 import { isUuid } from '../records/identifiers.ts'
 import { Refusal } from '../refusal.ts'
 import { eraseContact } from '../resources/contacts/erasure.ts'

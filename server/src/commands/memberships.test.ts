@@ -4,7 +4,7 @@ import { runInSession } from '../../test/processes/command-session.ts'
 import { startCommands } from '../../test/processes/commands-on-acme.ts'
 import { until } from '../../test/processes/masthead-process.ts'
 import { assertRefusal } from '../../test/processes/refusal.ts'
-import { matchPasswords } from '../identity/passwords.ts'
+import { matchPasswords } from '../identity/people/passwords.ts'
 
 const { service, environment, text, json, passwordHashOf } = await startCommands()
 

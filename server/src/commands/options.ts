@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import type { Scope } from '@masthead/contract'
 import { Option } from 'commander'
-import { allScopes } from '../identity/roles.ts'
+import { allScopes } from '../identity/people/roles.ts'
 import { suggestion } from '../nearest-name.ts'
 import { Refusal } from '../refusal.ts'
 

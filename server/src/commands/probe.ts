@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { baseUrlOf, readConfig } from '../config.ts'
-import { installationSecret } from '../identity/installation-secret.ts'
+import { installationSecret } from '../identity/tokens/installation-secret.ts'
 import { columns, type ProbeReport } from '../probe/report.ts'
 import { Refusal } from '../refusal.ts'
 import { action } from './action.ts'

@@ -20,7 +20,7 @@ import { connectionLimit, mostConnections } from '../database/connections/connec
 import { connectionsOfEach, type Database } from '../database/database.ts'
 import { tenants } from '../doctor/queries.ts'
 import { freePort } from '../free-port.ts'
-import { findInstallationSecret, installationSecret } from '../identity/installation-secret.ts'
+import { findInstallationSecret, installationSecret } from '../identity/tokens/installation-secret.ts'
 import { type Log, openLog } from '../log/log.ts'
 import type { ThreadReports } from '../metrics/process-metrics.ts'
 import { isService } from '../systemd/service-settings.ts'

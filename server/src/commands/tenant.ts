@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { operator } from '../audit/author.ts'
 import { programName } from '../config.ts'
-import { createTenant, findTenant, listTenants, setTimeZone } from '../identity/tenants.ts'
+import { createTenant, findTenant, listTenants, setTimeZone } from '../identity/people/tenants.ts'
 import { tenantLabels } from '../metrics/tenant-label.ts'
 import { action } from './action.ts'
 import { faint, showLines, showTable, strong } from './output.ts'

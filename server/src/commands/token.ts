@@ -3,6 +3,8 @@ import { Command } from 'commander'
 import { operator } from '../audit/author.ts'
 import { baseUrlOf, readConfig } from '../config.ts'
 import type { Query } from '../database/connections/connection.ts'
+import { findMember } from '../identity/people/members.ts'
+import { findTenant } from '../identity/people/tenants.ts'
 import {
   type AccessToken,
   createToken,
@@ -11,9 +13,7 @@ import {
   revokeToken,
   rotateToken,
   type ShownToken,
-} from '../identity/access-tokens.ts'
-import { findMember } from '../identity/members.ts'
-import { findTenant } from '../identity/tenants.ts'
+} from '../identity/tokens/access-tokens.ts'
 import { Refusal } from '../refusal.ts'
 import { action } from './action.ts'
 import { readDuration, readScopes } from './options.ts'

@@ -3,9 +3,16 @@ import { Command, Option } from 'commander'
 import { operator } from '../audit/author.ts'
 import { baseUrlOf, readConfig } from '../config.ts'
 import type { Query } from '../database/connections/connection.ts'
-import { createInvitation, newInvitationSecret } from '../identity/invitations.ts'
-import { addMember, createMember, findMemberById, isMember, listMembers, type Member } from '../identity/members.ts'
-import { findTenant, findTenantById } from '../identity/tenants.ts'
+import { createInvitation, newInvitationSecret } from '../identity/people/invitations.ts'
+import {
+  addMember,
+  createMember,
+  findMemberById,
+  isMember,
+  listMembers,
+  type Member,
+} from '../identity/people/members.ts'
+import { findTenant, findTenantById } from '../identity/people/tenants.ts'
 import {
   findAccounts,
   findProvenUser,
@@ -16,7 +23,7 @@ import {
   setPassword,
   setSubject,
   type User,
-} from '../identity/users.ts'
+} from '../identity/people/users.ts'
 import { Refusal } from '../refusal.ts'
 import { action } from './action.ts'
 import { readPiped } from './options.ts'

@@ -16,7 +16,7 @@ import {
   type ShownEndpoint,
   sendTestEvent,
   update,
-} from '../webhooks/endpoints/administration.ts'
+} from '../webhooks/administration.ts'
 import { type Endpoint, listEndpoints } from '../webhooks/endpoints/queries.ts'
 import { type DeliveryDetail, findDelivery, listDeliveries, withoutDetail } from '../webhooks/history/queries.ts'
 import { action } from './action.ts'

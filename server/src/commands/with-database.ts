@@ -8,10 +8,10 @@ import { type Database, openDatabase, type TenantDatabase } from '../database/da
 import { openEmbedded } from '../database/embedded/server.ts'
 import { type Migrated, migrate } from '../database/schema/migrate.ts'
 import { codeOf, messageOf } from '../error-message.ts'
-import { findTenant } from '../identity/tenants.ts'
+import { findTenant } from '../identity/people/tenants.ts'
 import { fillKeys } from '../records/filled-keys.ts'
 import { renewedText } from '../records/normalising.ts'
-import { shardedWriteFunctions } from '../records/sharded-write.ts'
+import { shardedWriteFunctions } from '../records/writes/sharded-write.ts'
 import { Refusal } from '../refusal.ts'
 import { say } from './output.ts'
 

@@ -1,8 +1,8 @@
 import { readConfig } from '../config.ts'
 import type { TenantDatabase } from '../database/database.ts'
-import { installationSecret } from '../identity/installation-secret.ts'
-import { loadSigningKeys } from '../identity/signing-keys.ts'
-import { findTenant } from '../identity/tenants.ts'
+import { findTenant } from '../identity/people/tenants.ts'
+import { installationSecret } from '../identity/tokens/installation-secret.ts'
+import { loadSigningKeys } from '../identity/tokens/signing-keys.ts'
 import { readEndpointUrl } from '../webhooks/addresses.ts'
 import { withDatabase } from './with-database.ts'
 

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { type Config, readConfig } from '../config.ts'
-import { installationSecret } from '../identity/installation-secret.ts'
+import { installationSecret } from '../identity/tokens/installation-secret.ts'
 import { startHousekeeping } from '../jobs/housekeeping.ts'
 import { openLog } from '../log/log.ts'
 import { faint, showJson, showLines, strong } from './output.ts'

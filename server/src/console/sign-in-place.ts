@@ -1,5 +1,5 @@
-import { consoleId } from '../identity/applications.ts'
-import { fetchMetadata } from '../identity/issuer-metadata.ts'
+import { consoleId } from '../identity/people/applications.ts'
+import { fetchMetadata } from '../identity/tokens/issuer-metadata.ts'
 import { lazily } from '../lazily.ts'
 import { Problem, unavailable } from '../problem.ts'
 

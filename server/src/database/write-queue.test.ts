@@ -10,7 +10,7 @@ import { assertTenantTallies } from '../../test/records/tallies.ts'
 import { type CallResponse, startService, type TestTenant, walk } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
 import { entriesAfter } from '../audit/queries.ts'
-import { updateRecord } from '../records/update.ts'
+import { updateRecord } from '../records/writes/update.ts'
 import { noResponse, Unavailable } from './connections/unavailable.ts'
 import { WriteQueue } from './write-queue.ts'
 

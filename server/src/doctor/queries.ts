@@ -1,6 +1,6 @@
 import type { Query } from '../database/connections/connection.ts'
-import { readByTheirOwner } from '../database/schema/tenant-tables.ts'
 import type { TenantQuery } from '../database/tenant-query.ts'
+import { readByTheirOwner } from '../database/tenant-tables.ts'
 
 /** Each of these queries facts and judges nothing. */
 const one = async <R>(query: Query, text: string, values: unknown[] = []): Promise<R> => {

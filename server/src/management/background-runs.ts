@@ -1,8 +1,8 @@
 import type { TenantDatabase } from '../database/database.ts'
 import type { HandlerResult } from '../operation-call.ts'
 import { Problem } from '../problem.ts'
-import { reserveTenant } from '../transfer/import/runner.ts'
-import type { ImportRun } from '../transfer/import/runs.ts'
+import { reserveTenant } from '../transfer/runs/import-runner.ts'
+import type { ImportRun } from '../transfer/runs/runs.ts'
 import { json } from './responses.ts'
 
 /** Begins a run that goes on after the call and releases the tenant when it ends. */

@@ -6,9 +6,9 @@ import { authorize, newApplication, newPerson } from '../../test/browsers/oauth-
 import { until } from '../../test/processes/masthead-process.ts'
 import { baseUrl, startService } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
-import { consoleId, setApplicationDisabled } from '../identity/applications.ts'
-import { createMember } from '../identity/members.ts'
-import { hashPasswordOf } from '../identity/users.ts'
+import { consoleId, setApplicationDisabled } from '../identity/people/applications.ts'
+import { createMember } from '../identity/people/members.ts'
+import { hashPasswordOf } from '../identity/people/users.ts'
 
 const service = await startService()
 const { origin } = service

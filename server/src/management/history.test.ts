@@ -13,7 +13,7 @@ import {
 import { assertAnswers } from '../../test/requests/contract-responses.ts'
 import { startService, type TestTenant } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
-import { writeRecords } from '../records/write.ts'
+import { writeRecords } from '../records/writes/write.ts'
 import { eraseContact } from '../resources/contacts/erasure.ts'
 
 const service = await startService()

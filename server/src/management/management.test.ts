@@ -12,8 +12,8 @@ import {
 } from '../../test/records/sample-records.ts'
 import { assertAnswers } from '../../test/requests/contract-responses.ts'
 import { startService } from '../../test/service.ts'
+import { dayIn } from '../records/lists/today.ts'
 import type { Fields } from '../records/stored-record.ts'
-import { dayIn } from '../records/today.ts'
 
 const service = await startService()
 const { origin } = service

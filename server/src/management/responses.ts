@@ -1,6 +1,6 @@
 import type { Role } from '@masthead/contract'
 import type { Query } from '../database/connections/connection.ts'
-import { lockCallerMembership } from '../identity/consents.ts'
+import { lockCallerMembership } from '../identity/people/consents.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { HandlerResult } from '../operation-call.ts'
 import { invalidProperty, Problem } from '../problem.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { isIPv6 } from 'node:net'
 import { prometheusContentType } from 'prom-client'
-import { createServer } from '../http/node-internals/node-http.ts'
+import { createServer } from '../node-http.ts'
 
 /** Serves metrics without authentication: anyone who can reach the port may read them. */
 export const serveMetrics = async (

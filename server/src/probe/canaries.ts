@@ -9,12 +9,12 @@ import {
   storedFieldsOf,
 } from '@masthead/contract'
 import type { Database } from '../database/database.ts'
-import { listMembers } from '../identity/members.ts'
-import { createTenant, eraseTenant, listTenants, type Tenant } from '../identity/tenants.ts'
+import { listMembers } from '../identity/people/members.ts'
+import { createTenant, eraseTenant, listTenants, type Tenant } from '../identity/people/tenants.ts'
 import { newId } from '../records/identifiers.ts'
 import type { Fields } from '../records/stored-record.ts'
 import { tables } from '../records/tables.ts'
-import { insertRecords } from '../records/write.ts'
+import { insertRecords } from '../records/writes/write.ts'
 import { deleteUsers, storeExport } from './queries.ts'
 
 /** A tenant that exists during a probe, full of texts that nobody else has. */

@@ -4,14 +4,14 @@ import pg from 'pg'
 import { chainWaiting } from '../audit/queries.ts'
 import type { Query, Statement } from '../database/connections/connection.ts'
 import type { Database, TenantDatabase } from '../database/database.ts'
+import type { TenantQuery } from '../database/tenant-query.ts'
 import {
   findTenantTables,
   readByTheirOwner,
   type TenantColumn,
   type TenantTable,
   withoutPolicy,
-} from '../database/schema/tenant-tables.ts'
-import type { TenantQuery } from '../database/tenant-query.ts'
+} from '../database/tenant-tables.ts'
 import { Refusal } from '../refusal.ts'
 
 /** Probes take turns, so that none removes the canaries of another. The lock ends with the connection. */

@@ -8,7 +8,7 @@ import { environmentOf, importer, newFolder } from '../../test/records/import-fi
 import { addSamples } from '../../test/records/populated-tenant.ts'
 import { assertTenantTallies } from '../../test/records/tallies.ts'
 import { startService, type TestTenant } from '../../test/service.ts'
-import { insertRecords } from '../records/write.ts'
+import { insertRecords } from '../records/writes/write.ts'
 import { demoData } from './demo/demo-data.ts'
 
 const service = await startService()

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { request as overHttps } from 'node:https'
 import { webhookLimits } from '@masthead/contract'
-import { request as overHttp } from '../http/node-internals/node-http.ts'
+import { request as overHttp } from '../node-http.ts'
 import { allowPrivateRemedy, lookUpPublic, PrivateAddress, requirePublicLiteral } from './addresses.ts'
 
 /** Limits an attempt up to the status of the response. */

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { deriveKey, seal, unseal } from '../identity/sealing.ts'
+import { deriveKey, seal, unseal } from '../identity/tokens/sealing.ts'
 import { Refusal } from '../refusal.ts'
 
 /** Signing secrets have the form of Standard Webhooks: `whsec_` and base64. */

@@ -1,5 +1,5 @@
 import { customerApi, managementApi } from '@masthead/contract'
-import { consoleId } from '../../src/identity/applications.ts'
+import { consoleId } from '../../src/identity/people/applications.ts'
 import { baseUrl, type CallOptions, type CallResponse, callAt } from '../service.ts'
 import {
   actionOf,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { allScopes } from '../../src/identity/roles.ts'
+import { allScopes } from '../../src/identity/people/roles.ts'
 import { demoSlug } from '../../src/transfer/demo/demo.ts'
 import { type Environment, runMasthead } from '../processes/masthead-process.ts'
 

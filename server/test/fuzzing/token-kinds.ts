@@ -1,9 +1,9 @@
 import { allows, type Role, roles, type Scope } from '@masthead/contract'
 import { operator } from '../../src/audit/author.ts'
-import { listTokens, revokeToken } from '../../src/identity/access-tokens.ts'
-import { listMembers, removeMember } from '../../src/identity/members.ts'
-import { allScopes } from '../../src/identity/roles.ts'
+import { listMembers, removeMember } from '../../src/identity/people/members.ts'
+import { allScopes } from '../../src/identity/people/roles.ts'
 import { newToken } from '../../src/identity/token-format.ts'
+import { listTokens, revokeToken } from '../../src/identity/tokens/access-tokens.ts'
 import { authorize, newApplication, newPerson, prefixed } from '../browsers/oauth-browser.ts'
 import type { Service, TestTenant } from '../service.ts'
 

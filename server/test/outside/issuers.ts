@@ -6,7 +6,7 @@ import { scopePrefix } from '@masthead/contract'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
 import { Provider } from 'oidc-provider'
 import * as client from 'openid-client'
-import { allScopes } from '../../src/identity/roles.ts'
+import { allScopes } from '../../src/identity/people/roles.ts'
 import { freeAddress } from '../service.ts'
 
 /** An identity provider of somebody else's, on a port of its own; the test holds its keys. */

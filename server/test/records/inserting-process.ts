@@ -1,6 +1,6 @@
 import { serviceRole } from '../../src/database/connections/connection.ts'
 import { openDatabase } from '../../src/database/database.ts'
-import { insertRecords } from '../../src/records/write.ts'
+import { insertRecords } from '../../src/records/writes/write.ts'
 import { SeededRandom } from '../../src/transfer/demo/seeded-random.ts'
 import { sampleContact } from './sample-records.ts'
 

@@ -1,9 +1,9 @@
 import { operator } from '../../src/audit/author.ts'
 import { openConfigured } from '../../src/commands/with-database.ts'
 import { readConfig } from '../../src/config.ts'
-import { createToken } from '../../src/identity/access-tokens.ts'
-import { createTenant, listTenants } from '../../src/identity/tenants.ts'
-import { insertRecords } from '../../src/records/write.ts'
+import { createTenant, listTenants } from '../../src/identity/people/tenants.ts'
+import { createToken } from '../../src/identity/tokens/access-tokens.ts'
+import { insertRecords } from '../../src/records/writes/write.ts'
 import { demoData } from '../../src/transfer/demo/demo-data.ts'
 import type { DemoAccount, DemoContact } from '../../src/transfer/demo/record.ts'
 

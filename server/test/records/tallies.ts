@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type Resource, resourceNames, resources } from '@masthead/contract'
 import type pg from 'pg'
-import { bodyOf } from '../../src/records/write-statement.ts'
+import { bodyOf } from '../../src/records/writes/write-statement.ts'
 
 type StoredRow = { position: number; class: number; body: string }
 

@@ -10,7 +10,7 @@ import { complain, say, showJson, showLines, showTable } from '../../src/command
 import { findPostmaster } from '../../src/database/embedded/postmaster.ts'
 import { openEmbedded } from '../../src/database/embedded/server.ts'
 import { messageOf } from '../../src/error-message.ts'
-import { allScopes } from '../../src/identity/roles.ts'
+import { allScopes } from '../../src/identity/people/roles.ts'
 import { freePorts } from '../failover/programs.ts'
 import { type Environment, runMasthead, type Serving, startServing, until } from '../processes/masthead-process.ts'
 import { FollowedCopy } from '../records/followed-copy.ts'

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { clientOptions, newClient } from '../../src/database/connections/connection.ts'
 import { migrate } from '../../src/database/schema/migrate.ts'
 import { distribute } from '../../src/database/shards/distribute.ts'
-import { shardedWriteFunctions } from '../../src/records/sharded-write.ts'
+import { shardedWriteFunctions } from '../../src/records/writes/sharded-write.ts'
 import { freePorts, Programs } from '../failover/programs.ts'
 import { until } from '../processes/masthead-process.ts'
 

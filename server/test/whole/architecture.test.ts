@@ -187,18 +187,36 @@ test('migrations are numbered one after the other: the version of a schema is ho
   )
 })
 
-test('no file imports itself through others', () => {
-  const byPath = new Map(sources.map((source) => [source.path, source]))
-  assert.ok(byPath.get('server/src/commands/program.ts')?.imports.includes('server/src/commands/serve.ts'))
+const cyclesIn = (imports: ReadonlyMap<string, Iterable<string>>): string[] => {
   const done = new Set<string>()
-  const cycleFrom = (path: string, trail: string[]): string[] => {
+  const cyclesFrom = (path: string, trail: string[]): string[] => {
     if (trail.includes(path)) return [[...trail.slice(trail.indexOf(path)), path].join(' → ')]
     if (done.has(path)) return []
-    const found = byPath.get(path)?.imports.flatMap((target) => cycleFrom(target, [...trail, path])) ?? []
+    const found = [...(imports.get(path) ?? [])].flatMap((target) => cyclesFrom(target, [...trail, path]))
     done.add(path)
     return found
   }
-  assertNone(sources, ({ path }) => cycleFrom(path, []))
+  return [...imports.keys()].flatMap((path) => cyclesFrom(path, []))
+}
+
+test('no file imports itself through others', () => {
+  const imports = new Map(sources.map((source) => [source.path, source.imports]))
+  assert.ok(imports.get('server/src/commands/program.ts')?.includes('server/src/commands/serve.ts'))
+  assert.deepEqual(cyclesIn(imports), [])
+})
+
+test('no folder imports itself through the folders beside it', () => {
+  const imports = new Map<string, Set<string>>()
+  for (const { path, imports: targets } of product)
+    for (const target of targets) {
+      const [own, others] = [path.split('/'), target.split('/')]
+      const depth = own.findIndex((part, at) => part !== others[at]) + 1
+      if (depth === 0 || depth >= Math.min(own.length, others.length)) continue
+      const [from, to] = [own, others].map((parts) => parts.slice(0, depth).join('/')) as [string, string] // of both
+      imports.set(from, (imports.get(from) ?? new Set()).add(to))
+    }
+  assert.ok(imports.get('server/src/http')?.has('server/src/identity'))
+  assert.deepEqual(cyclesIn(imports), [])
 })
 
 test('whatever a test gets from a service is held against the OpenAPI document', () => {

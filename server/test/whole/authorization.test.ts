@@ -14,10 +14,10 @@ import {
   traitsOf,
 } from '@masthead/contract'
 import { operator } from '../../src/audit/author.ts'
-import { listTokens, revokeToken } from '../../src/identity/access-tokens.ts'
-import { listMembers, removeMember, setRole } from '../../src/identity/members.ts'
-import { allScopes } from '../../src/identity/roles.ts'
+import { listMembers, removeMember, setRole } from '../../src/identity/people/members.ts'
+import { allScopes } from '../../src/identity/people/roles.ts'
 import { newToken } from '../../src/identity/token-format.ts'
+import { listTokens, revokeToken } from '../../src/identity/tokens/access-tokens.ts'
 import { populatedTenant, type SampleRecord, type SampleRecords } from '../records/populated-tenant.ts'
 import { assertProblem } from '../requests/problem-response.ts'
 import { callOperation, type ValidRequest, validRequest } from '../requests/valid-requests.ts'

@@ -361,16 +361,16 @@ hashtextextended(json_build_array('answer', $1::uuid, $2::text, $3::text)::text,
 
 -- database/schema/statements.test.ts subsetsOf
 -- identity/audit-change.ts publishChange
--- identity/consents.ts withdrawWhere
--- identity/credentials.ts revokeCredentials
--- identity/tenants.ts eraseTenant
--- identity/users.ts setSubject
+-- identity/people/consents.ts withdrawWhere
+-- identity/people/credentials.ts revokeCredentials
+-- identity/people/tenants.ts eraseTenant
+-- identity/people/users.ts setSubject
 select stamp_identity();
 
 -- database/schema/statements.test.ts subsetsOf
 update exports set seen_at = now() - interval '1 hour', attempt = 3 where tenant_id = $1;
 
--- database/schema/tenant-tables.ts findTenantTables
+-- database/tenant-tables.ts findTenantTables
 select quote_ident(relation.relname) as name, pg_has_role(relation.relowner, 'usage') as "isOwned",
   array(
     select quote_ident(referred.relname) from pg_constraint join pg_class as referred on referred.oid = confrelid
@@ -415,29 +415,15 @@ from webhook_endpoints as endpoint where tenant_id = $1;
 -- http/api/requests/idempotency.ts attempt
 savepoint work;
 
--- identity/access-tokens.ts findTokens
-select id, kind, name, user_id as "userId", service, scopes, default_assignee as "defaultAssignee",
-created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt" from access_tokens
-    where tenant_id = $1 and user_id is not distinct from $2::uuid and ($3::uuid is null or id = $3)
-    order by created_at desc, id desc;
-
--- identity/access-tokens.ts listTokens
-select id, kind, name, user_id as "userId", service, scopes, default_assignee as "defaultAssignee",
-created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt", (select email from users where users.id = access_tokens.user_id) as "user"
-    from access_tokens where tenant_id = $1 order by created_at, id;
-
--- identity/access-tokens.ts rotateToken
-update access_tokens set expires_at = $2 where id = $1;
-
--- identity/applications.ts countConsents
+-- identity/people/applications.ts countConsents
 select application_id as id, count(*) as count from consents
 where tenant_id = $1 and withdrawn_at is null group by application_id;
 
--- identity/applications.ts listApplicationsOf
+-- identity/people/applications.ts listApplicationsOf
 select id as "clientId", name, redirect_uris as "redirectUris", scopes, is_native as "isNative",
 may_refresh as "mayRefresh", tenant_id as "tenantId", created_at as "createdAt", disabled_at as "disabledAt" from applications where tenant_id = $1 order by created_at desc, id;
 
--- identity/attempts.ts countAttempts
+-- identity/people/attempts.ts countAttempts
 -- management/me/handlers.ts handlers
 insert into sign_in_failures (key_hash, failures, first_at, window_seconds)
     select key, 1, now(), $2 from unnest($1::bytea[]) as key
@@ -449,15 +435,15 @@ and sign_in_failures.first_at <= now() + interval '1 minute' then sign_in_failur
     returning key_hash as key, failures as attempts,
       ceil(extract(epoch from first_at + $2 * interval '1 second' - now()))::integer as seconds;
 
--- identity/attempts.ts refundAttempts
+-- identity/people/attempts.ts refundAttempts
 -- management/me/handlers.ts handlers
 update sign_in_failures set failures = failures - 1 where key_hash = any ($1::bytea[]);
 
--- identity/attempts.ts resetAttempts
+-- identity/people/attempts.ts resetAttempts
 -- management/me/handlers.ts handlers
 delete from sign_in_failures where key_hash = any ($1::bytea[]);
 
--- identity/consents.ts findConsents
+-- identity/people/consents.ts findConsents
 select consents.grant_id as id, applications.name as application, applications.id as "clientId",
   consents.scopes, consents.created_at as "createdAt"
 from consents join applications on applications.id = consents.application_id
@@ -465,35 +451,35 @@ where consents.tenant_id = $1 and consents.user_id = $2 and consents.withdrawn_a
   and applications.id <> $3
 order by consents.created_at desc, consents.grant_id;
 
--- identity/consents.ts signOutOfConsole
+-- identity/people/consents.ts signOutOfConsole
 delete from authorization_state where account_id = $1 and model = 'Session'
 and ($2::boolean or uid = any ($3::text[])) returning uid;
 
--- identity/consents.ts signOutOfConsole
+-- identity/people/consents.ts signOutOfConsole
 select grant_id, session_uid from consents where user_id = $1 and application_id = $2 and withdrawn_at is null
 and ($3::text is null or grant_id = $3
   or session_uid = (select session_uid from consents as given where given.grant_id = $3));
 
--- identity/consents.ts signOutOfConsole
+-- identity/people/consents.ts signOutOfConsole
 update users set sessions_since = clock_timestamp() where id = $1;
 
--- identity/consents.ts storeConsent
+-- identity/people/consents.ts storeConsent
 insert into consents (grant_id, application_id, tenant_id, user_id, scopes, session_uid)
 values ($1, $2, $3, $4, $5, $6);
 
--- identity/consents.ts withdrawWhere
+-- identity/people/consents.ts withdrawWhere
 update consents set withdrawn_at = now() where grant_id = any ($1::text[]) and withdrawn_at is null
 returning tenant_id as "tenantId", grant_id as "recordId";
 
--- identity/consents.ts withdrawWhere
+-- identity/people/consents.ts withdrawWhere
 update consents set withdrawn_at = now() where session_uid = $1 and application_id = $2 and withdrawn_at is null
 returning tenant_id as "tenantId", grant_id as "recordId";
 
--- identity/consents.ts withdrawWhere
+-- identity/people/consents.ts withdrawWhere
 update consents set withdrawn_at = now() where user_id = $1 and withdrawn_at is null
 returning tenant_id as "tenantId", grant_id as "recordId";
 
--- identity/credentials.ts findCredentials
+-- identity/people/credentials.ts findCredentials
 select consent.grant_id as id, application.name as application, tenant.name as tenant,
   consent.created_at as "createdAt"
 from consents consent
@@ -502,63 +488,195 @@ join tenants tenant on tenant.id = consent.tenant_id
 where consent.user_id = $1 and consent.withdrawn_at is null and application.id <> $2
 order by tenant.name, consent.created_at desc, consent.grant_id;
 
--- identity/credentials.ts findCredentials
+-- identity/people/credentials.ts findCredentials
 select token.id, token.name, tenant.name as tenant, token.created_at as "createdAt",
   token.expires_at as "expiresAt", token.last_used_at as "lastUsedAt"
 from access_tokens token join tenants tenant on tenant.id = token.tenant_id
 where token.user_id = $1 and token.revoked_at is null and token.expires_at > now()
 order by tenant.name, token.created_at desc, token.id;
 
--- identity/credentials.ts revokeCredentials
+-- identity/people/credentials.ts revokeCredentials
 update access_tokens set revoked_at = now()
 where user_id = $1 and revoked_at is null and expires_at > now() and id <> all ($2::uuid[])
 returning tenant_id as "tenantId", id as "recordId";
 
--- identity/credentials.ts withdrawInvitationsBy
+-- identity/people/credentials.ts withdrawInvitationsBy
 delete from invitations where invited_by = $1 and ($2::uuid is null or tenant_id = $2)
 returning tenant_id as "tenantId", id as "recordId", email, role, expires_at > now() as "isOpen";
 
--- identity/invitations.ts allowMail
+-- identity/people/invitations.ts allowMail
 set local idle_in_transaction_session_timeout = '60s';
 
--- identity/invitations.ts listInvitations
+-- identity/people/invitations.ts listInvitations
 select invitations.id, invitations.email, invitations.role,
 (select email from users where users.id = invitations.invited_by) as "invitedBy",
 invitations.created_at as "createdAt", invitations.expires_at as "expiresAt" from invitations where tenant_id = $1 and expires_at > now()
     order by created_at desc, id desc;
 
--- identity/members.ts findAdmins
+-- identity/people/members.ts findAdmins
 select users.name, users.email from memberships join users on users.id = memberships.user_id
 where memberships.tenant_id = $1 and memberships.role = 'admin' order by users.email_key limit $2;
 
--- identity/members.ts findMemberships
+-- identity/people/members.ts findMemberships
 select tenants.id, tenants.slug, tenants.name, memberships.role
 from memberships join tenants on tenants.id = memberships.tenant_id
 where memberships.user_id = $1 and ($2::uuid is null or tenants.id = $2) order by tenants.name, tenants.id;
 
--- identity/members.ts isLastAdmin
+-- identity/people/members.ts isLastAdmin
 select user_id as id from memberships where tenant_id = $1 and role = 'admin' order by user_id for update;
 
--- identity/members.ts join
+-- identity/people/members.ts join
 insert into memberships (tenant_id, user_id, role, legacy_user_id) values ($1, $2, $3, $4);
 
--- identity/members.ts listMembers
+-- identity/people/members.ts listMembers
 select users.id, users.email, users.name, memberships.role,
 memberships.legacy_user_id as "legacyUserId", memberships.created_at as "createdAt", users.tenant_id is null as "isProven" from memberships join users on users.id = memberships.user_id
     where memberships.tenant_id = $1 order by users.email_key;
 
--- identity/members.ts lockMembership
+-- identity/people/members.ts lockMembership
 select from memberships where tenant_id = $1 and user_id = $2 for update;
 
--- identity/members.ts removeMember
--- identity/users.ts proveAddress
+-- identity/people/members.ts removeMember
+-- identity/people/users.ts proveAddress
 delete from memberships where tenant_id = $1 and user_id = $2;
 
--- identity/members.ts setLegacyUserId
+-- identity/people/members.ts setLegacyUserId
 update memberships set legacy_user_id = $3 where tenant_id = $1 and user_id = $2;
 
--- identity/members.ts setRole
+-- identity/people/members.ts setRole
 update memberships set role = $3 where tenant_id = $1 and user_id = $2;
+
+-- identity/people/tenants.ts eraseTenant
+delete from access_tokens where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from accounts where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from applications where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from audit_entries where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from audit_keys where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from audit_links where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from audit_waiting where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from consents where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from contacts where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from export_chunks where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from exports where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from heads where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from idempotency_records where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from import_changes where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from import_creations where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from import_mappings where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from import_parts where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from import_runs where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from imports where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from invitations where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from invoices where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from memberships where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from publications where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from removed_records where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from search_texts where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from subscriptions where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from tallies where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from tasks where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from tenants where id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from users where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from webhook_deliveries where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from webhook_endpoints where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+delete from webhook_events where tenant_id = $1;
+
+-- identity/people/tenants.ts eraseTenant
+select id from tenants where id = $1 for update;
+
+-- identity/people/tenants.ts listTenants
+select id, slug, name, default_assignee as "defaultAssignee", time_zone as "timeZone", created_at as "createdAt" from tenants order by slug;
+
+-- identity/people/users.ts deleteUser
+delete from authorization_state where account_id = $1::text;
+
+-- identity/people/users.ts deleteUser
+with removed as (delete from users where id = $1 returning id, email, name)
+insert into former_users (id, email, name) select id, email, name from removed;
+
+-- identity/people/users.ts findAccounts
+-- management/me/handlers.ts handlers
+select id, email, name, password_hash as "passwordHash", tenant_id as "tenantId", greatest(floor(extract(epoch from clock_timestamp())), floor(extract(epoch from sessions_since)) + 1)::float8 as "loginTs" from users where email_key = $1
+order by tenant_id is not null, created_at, id;
+
+-- identity/people/users.ts lockAddress
+select pg_advisory_xact_lock(hashtextextended('masthead address ' || $1, 0));
+
+-- identity/people/users.ts proveAddress
+insert into memberships (tenant_id, user_id, role, legacy_user_id, created_at)
+select tenant_id, $3, role, legacy_user_id, created_at from memberships where tenant_id = $1 and user_id = $2
+on conflict do nothing;
+
+-- identity/people/users.ts proveAddress
+update users set tenant_id = null where id = $1;
+
+-- identity/people/users.ts removePassword
+-- identity/people/users.ts setPassword
+update users set password_hash = $2 where id = $1;
 
 -- identity/principal.ts find
 select token.kind, token.id as "tokenId", token.tenant_id as "tenantId", token.user_id as "userId", membership.role,
@@ -574,153 +692,35 @@ where token.secret_hash = $1;
 -- identity/principal.ts storeUse
 update access_tokens set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $2);
 
--- identity/signing-keys.ts addKey
+-- identity/tokens/access-tokens.ts findTokens
+select id, kind, name, user_id as "userId", service, scopes, default_assignee as "defaultAssignee",
+created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt" from access_tokens
+    where tenant_id = $1 and user_id is not distinct from $2::uuid and ($3::uuid is null or id = $3)
+    order by created_at desc, id desc;
+
+-- identity/tokens/access-tokens.ts listTokens
+select id, kind, name, user_id as "userId", service, scopes, default_assignee as "defaultAssignee",
+created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt", (select email from users where users.id = access_tokens.user_id) as "user"
+    from access_tokens where tenant_id = $1 order by created_at, id;
+
+-- identity/tokens/access-tokens.ts rotateToken
+update access_tokens set expires_at = $2 where id = $1;
+
+-- identity/tokens/signing-keys.ts addKey
 insert into signing_keys (id, encrypted_key, public_key) values ($1, $2, $3);
 
--- identity/signing-keys.ts addKey
+-- identity/tokens/signing-keys.ts addKey
 update signing_keys set retired_at = now() where retired_at is null;
 
--- identity/signing-keys.ts deleteSpentKeys
+-- identity/tokens/signing-keys.ts deleteSpentKeys
 delete from signing_keys where retired_at < $1;
 
--- identity/signing-keys.ts loadSigningKeys
+-- identity/tokens/signing-keys.ts loadSigningKeys
 select id, encrypted_key, public_key from signing_keys
 where retired_at is null or retired_at > $1 order by retired_at is not null, created_at desc, id;
 
--- identity/signing-keys.ts lockKeys
+-- identity/tokens/signing-keys.ts lockKeys
 select pg_advisory_xact_lock(hashtext('masthead signing keys'));
-
--- identity/tenants.ts eraseTenant
-delete from access_tokens where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from accounts where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from applications where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from audit_entries where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from audit_keys where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from audit_links where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from audit_waiting where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from consents where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from contacts where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from export_chunks where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from exports where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from heads where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from idempotency_records where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from import_changes where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from import_creations where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from import_mappings where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from import_parts where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from import_runs where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from imports where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from invitations where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from invoices where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from memberships where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from publications where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from removed_records where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from search_texts where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from subscriptions where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from tallies where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from tasks where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from tenants where id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from users where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from webhook_deliveries where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from webhook_endpoints where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-delete from webhook_events where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
-select id from tenants where id = $1 for update;
-
--- identity/tenants.ts listTenants
-select id, slug, name, default_assignee as "defaultAssignee", time_zone as "timeZone", created_at as "createdAt" from tenants order by slug;
-
--- identity/users.ts deleteUser
-delete from authorization_state where account_id = $1::text;
-
--- identity/users.ts deleteUser
-with removed as (delete from users where id = $1 returning id, email, name)
-insert into former_users (id, email, name) select id, email, name from removed;
-
--- identity/users.ts findAccounts
--- management/me/handlers.ts handlers
-select id, email, name, password_hash as "passwordHash", tenant_id as "tenantId", greatest(floor(extract(epoch from clock_timestamp())), floor(extract(epoch from sessions_since)) + 1)::float8 as "loginTs" from users where email_key = $1
-order by tenant_id is not null, created_at, id;
-
--- identity/users.ts lockAddress
-select pg_advisory_xact_lock(hashtextextended('masthead address ' || $1, 0));
-
--- identity/users.ts proveAddress
-insert into memberships (tenant_id, user_id, role, legacy_user_id, created_at)
-select tenant_id, $3, role, legacy_user_id, created_at from memberships where tenant_id = $1 and user_id = $2
-on conflict do nothing;
-
--- identity/users.ts proveAddress
-update users set tenant_id = null where id = $1;
-
--- identity/users.ts removePassword
--- identity/users.ts setPassword
-update users set password_hash = $2 where id = $1;
 
 -- management/overview/queries.ts receivablesByAge
 select ages.age, count(invoices.is_open) as count, coalesce(sum(invoices.total_due), 0)::numeric(30, 2)::text as "totalDue"
@@ -793,63 +793,6 @@ select from memberships where memberships.user_id = users.id);
 -- probe/queries.ts storeExport
 insert into exports (tenant_id, id, state, resources, filters, format, gzip, spreadsheet, as_of, files)
 values ($1, $2, 'done', '["accounts"]', $3, 'csv', false, false, now(), $4);
-
--- records/changes-cursor.ts changesCursorNow
-select resource, version, array_to_string(timelines, ' ') as timelines from heads where tenant_id = $1;
-
--- records/changes.ts readTogether
-select resource, version, array_to_string(timelines, ' ') as timelines, null as body from heads where tenant_id = $1
-union all (
-  select resource, version, null, body from ((
-  select 'publications' as resource, version, body from (
-    (select version, '{"resource":"publications","id":"' || id || '","externalId":' || 'null' || ',"change":"written","record":' || body || '}' as body from publications
-      where tenant_id = $1 and version > $3::bigint order by version limit $2::bigint)
-    union all
-    (select version, '{"resource":"publications","id":"' || id || '","externalId":null,"change":"removed","record":null}' from removed_records
-      where tenant_id = $1 and resource = 'publications' and version > $3::bigint order by version limit $2::bigint)
-  ) as publications order by version limit $2::bigint
-) union all (
-  select 'accounts' as resource, version, body from (
-    (select version, '{"resource":"accounts","id":"' || id || '","externalId":' || 'null' || ',"change":"written","record":' || body || '}' as body from accounts
-      where tenant_id = $1 and version > $4::bigint order by version limit $2::bigint)
-    union all
-    (select version, '{"resource":"accounts","id":"' || id || '","externalId":null,"change":"removed","record":null}' from removed_records
-      where tenant_id = $1 and resource = 'accounts' and version > $4::bigint order by version limit $2::bigint)
-  ) as accounts order by version limit $2::bigint
-) union all (
-  select 'contacts' as resource, version, body from (
-    (select version, '{"resource":"contacts","id":"' || id || '","externalId":' || coalesce(to_json(external_id)::text, 'null') || ',"change":"written","record":' || body || '}' as body from contacts
-      where tenant_id = $1 and version > $5::bigint order by version limit $2::bigint)
-    union all
-    (select version, '{"resource":"contacts","id":"' || id || '","externalId":null,"change":"removed","record":null}' from removed_records
-      where tenant_id = $1 and resource = 'contacts' and version > $5::bigint order by version limit $2::bigint)
-  ) as contacts order by version limit $2::bigint
-) union all (
-  select 'subscriptions' as resource, version, body from (
-    (select version, '{"resource":"subscriptions","id":"' || id || '","externalId":' || 'null' || ',"change":"written","record":' || body || '}' as body from subscriptions
-      where tenant_id = $1 and version > $6::bigint order by version limit $2::bigint)
-    union all
-    (select version, '{"resource":"subscriptions","id":"' || id || '","externalId":null,"change":"removed","record":null}' from removed_records
-      where tenant_id = $1 and resource = 'subscriptions' and version > $6::bigint order by version limit $2::bigint)
-  ) as subscriptions order by version limit $2::bigint
-) union all (
-  select 'invoices' as resource, version, body from (
-    (select version, '{"resource":"invoices","id":"' || id || '","externalId":' || coalesce(to_json(external_id)::text, 'null') || ',"change":"written","record":' || body || '}' as body from invoices
-      where tenant_id = $1 and version > $7::bigint order by version limit $2::bigint)
-    union all
-    (select version, '{"resource":"invoices","id":"' || id || '","externalId":null,"change":"removed","record":null}' from removed_records
-      where tenant_id = $1 and resource = 'invoices' and version > $7::bigint order by version limit $2::bigint)
-  ) as invoices order by version limit $2::bigint
-) union all (
-  select 'tasks' as resource, version, body from (
-    (select version, '{"resource":"tasks","id":"' || id || '","externalId":' || 'null' || ',"change":"written","record":' || body || '}' as body from tasks
-      where tenant_id = $1 and version > $8::bigint order by version limit $2::bigint)
-    union all
-    (select version, '{"resource":"tasks","id":"' || id || '","externalId":null,"change":"removed","record":null}' from removed_records
-      where tenant_id = $1 and resource = 'tasks' and version > $8::bigint order by version limit $2::bigint)
-  ) as tasks order by version limit $2::bigint
-)) as changes limit $2::bigint
-);
 
 -- records/filled-keys.ts fillBatch
 select id, company, city from accounts where tenant_id = $1 and id > $2 order by id limit 2000;
@@ -929,7 +872,64 @@ select id as key, body from tasks where tenant_id = $1 and id = any ($2::uuid[])
 -- records/identifiers.ts readRecord
 select subscription_id as key, body from subscriptions where tenant_id = $1 and subscription_id = any ($2::text[]);
 
--- records/list.ts find
+-- records/lists/changes-cursor.ts changesCursorNow
+select resource, version, array_to_string(timelines, ' ') as timelines from heads where tenant_id = $1;
+
+-- records/lists/changes.ts readTogether
+select resource, version, array_to_string(timelines, ' ') as timelines, null as body from heads where tenant_id = $1
+union all (
+  select resource, version, null, body from ((
+  select 'publications' as resource, version, body from (
+    (select version, '{"resource":"publications","id":"' || id || '","externalId":' || 'null' || ',"change":"written","record":' || body || '}' as body from publications
+      where tenant_id = $1 and version > $3::bigint order by version limit $2::bigint)
+    union all
+    (select version, '{"resource":"publications","id":"' || id || '","externalId":null,"change":"removed","record":null}' from removed_records
+      where tenant_id = $1 and resource = 'publications' and version > $3::bigint order by version limit $2::bigint)
+  ) as publications order by version limit $2::bigint
+) union all (
+  select 'accounts' as resource, version, body from (
+    (select version, '{"resource":"accounts","id":"' || id || '","externalId":' || 'null' || ',"change":"written","record":' || body || '}' as body from accounts
+      where tenant_id = $1 and version > $4::bigint order by version limit $2::bigint)
+    union all
+    (select version, '{"resource":"accounts","id":"' || id || '","externalId":null,"change":"removed","record":null}' from removed_records
+      where tenant_id = $1 and resource = 'accounts' and version > $4::bigint order by version limit $2::bigint)
+  ) as accounts order by version limit $2::bigint
+) union all (
+  select 'contacts' as resource, version, body from (
+    (select version, '{"resource":"contacts","id":"' || id || '","externalId":' || coalesce(to_json(external_id)::text, 'null') || ',"change":"written","record":' || body || '}' as body from contacts
+      where tenant_id = $1 and version > $5::bigint order by version limit $2::bigint)
+    union all
+    (select version, '{"resource":"contacts","id":"' || id || '","externalId":null,"change":"removed","record":null}' from removed_records
+      where tenant_id = $1 and resource = 'contacts' and version > $5::bigint order by version limit $2::bigint)
+  ) as contacts order by version limit $2::bigint
+) union all (
+  select 'subscriptions' as resource, version, body from (
+    (select version, '{"resource":"subscriptions","id":"' || id || '","externalId":' || 'null' || ',"change":"written","record":' || body || '}' as body from subscriptions
+      where tenant_id = $1 and version > $6::bigint order by version limit $2::bigint)
+    union all
+    (select version, '{"resource":"subscriptions","id":"' || id || '","externalId":null,"change":"removed","record":null}' from removed_records
+      where tenant_id = $1 and resource = 'subscriptions' and version > $6::bigint order by version limit $2::bigint)
+  ) as subscriptions order by version limit $2::bigint
+) union all (
+  select 'invoices' as resource, version, body from (
+    (select version, '{"resource":"invoices","id":"' || id || '","externalId":' || coalesce(to_json(external_id)::text, 'null') || ',"change":"written","record":' || body || '}' as body from invoices
+      where tenant_id = $1 and version > $7::bigint order by version limit $2::bigint)
+    union all
+    (select version, '{"resource":"invoices","id":"' || id || '","externalId":null,"change":"removed","record":null}' from removed_records
+      where tenant_id = $1 and resource = 'invoices' and version > $7::bigint order by version limit $2::bigint)
+  ) as invoices order by version limit $2::bigint
+) union all (
+  select 'tasks' as resource, version, body from (
+    (select version, '{"resource":"tasks","id":"' || id || '","externalId":' || 'null' || ',"change":"written","record":' || body || '}' as body from tasks
+      where tenant_id = $1 and version > $8::bigint order by version limit $2::bigint)
+    union all
+    (select version, '{"resource":"tasks","id":"' || id || '","externalId":null,"change":"removed","record":null}' from removed_records
+      where tenant_id = $1 and resource = 'tasks' and version > $8::bigint order by version limit $2::bigint)
+  ) as tasks order by version limit $2::bigint
+)) as changes limit $2::bigint
+);
+
+-- records/lists/list.ts find
 select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -941,7 +941,7 @@ select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total
   ) as numbered
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -953,7 +953,7 @@ select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total
   ) as numbered
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -965,7 +965,7 @@ select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total
   ) as numbered
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -977,7 +977,7 @@ select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total
   ) as numbered
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -989,7 +989,7 @@ select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total
   ) as numbered
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -1001,7 +1001,7 @@ select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total
   ) as numbered
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -1013,7 +1013,7 @@ select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total
   ) as numbered
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -1025,7 +1025,7 @@ select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total
   ) as numbered
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -1037,7 +1037,7 @@ select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total
   ) as numbered
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -1049,7 +1049,7 @@ select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total
   ) as numbered
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -1061,7 +1061,7 @@ select total.total, page.* from (select coalesce(sum(count), 0)::bigint as total
   ) as numbered
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, page.* from (select count(*) as total from contacts where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -1073,7 +1073,7 @@ select total.total, page.* from (select count(*) as total from contacts where te
   ) as numbered
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, page.* from (select count(*) as total from contacts where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -1085,7 +1085,7 @@ select total.total, page.* from (select count(*) as total from contacts where te
   ) as numbered
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, page.* from (select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -1097,7 +1097,7 @@ select total.total, page.* from (select count(*) as total from invoices where te
   ) as numbered
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, page.* from (select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and account_id = $5) as total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -1109,7 +1109,7 @@ select total.total, page.* from (select count(*) as total from invoices where te
   ) as numbered
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, page.* from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -1121,7 +1121,7 @@ select total.total, page.* from (select count(*) as total from subscriptions whe
   ) as numbered
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, page.* from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -1133,7 +1133,7 @@ select total.total, page.* from (select count(*) as total from subscriptions whe
   ) as numbered
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, page.* from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and account_id = $5) as total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -1145,7 +1145,7 @@ select total.total, page.* from (select count(*) as total from subscriptions whe
   ) as numbered
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, page.* from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and account_id = $5) as total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -1157,7 +1157,7 @@ select total.total, page.* from (select count(*) as total from subscriptions whe
   ) as numbered
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, page.* from (select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -1169,7 +1169,7 @@ select total.total, page.* from (select count(*) as total from tasks where tenan
   ) as numbered
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1190,7 +1190,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1216,7 +1216,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1226,7 +1226,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1235,7 +1235,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1256,7 +1256,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1282,7 +1282,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1292,7 +1292,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1301,7 +1301,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -1322,7 +1322,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -1348,7 +1348,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -1358,7 +1358,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility  and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -1367,7 +1367,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility  and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select count(*) as total from contacts where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
@@ -1377,7 +1377,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select count(*) as total from contacts where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
@@ -1386,7 +1386,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select count(*) as total from contacts where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
@@ -1396,7 +1396,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select count(*) as total from contacts where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
@@ -1405,7 +1405,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1426,7 +1426,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1452,7 +1452,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1462,7 +1462,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1471,7 +1471,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
@@ -1481,7 +1481,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
@@ -1490,7 +1490,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1511,7 +1511,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1537,7 +1537,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1547,7 +1547,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1556,7 +1556,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1577,7 +1577,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1603,7 +1603,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1613,7 +1613,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1622,7 +1622,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -1643,7 +1643,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -1669,7 +1669,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -1679,7 +1679,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility  and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -1688,7 +1688,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility  and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
@@ -1698,7 +1698,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
@@ -1707,7 +1707,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
@@ -1717,7 +1717,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
@@ -1726,7 +1726,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1747,7 +1747,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1773,7 +1773,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1783,7 +1783,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1792,7 +1792,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -1813,7 +1813,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -1839,7 +1839,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -1849,7 +1849,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility  and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -1858,7 +1858,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility  and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
@@ -1868,7 +1868,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
@@ -1877,7 +1877,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
@@ -1887,7 +1887,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4) as total, (
@@ -1896,7 +1896,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1917,7 +1917,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1943,7 +1943,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1953,7 +1953,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1962,7 +1962,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1983,7 +1983,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2009,7 +2009,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2019,7 +2019,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2028,7 +2028,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2049,7 +2049,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2075,7 +2075,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2085,7 +2085,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2094,7 +2094,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and account_id = $5) as total, (
@@ -2104,7 +2104,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and account_id = $5) as total, (
@@ -2113,7 +2113,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and status_key = $4 and account_id = $5) as total, (
@@ -2123,7 +2123,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and status_key = $4 and account_id = $5) as total, (
@@ -2132,7 +2132,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2153,7 +2153,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2179,7 +2179,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2189,7 +2189,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2198,7 +2198,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2219,7 +2219,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2245,7 +2245,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2255,7 +2255,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2264,7 +2264,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -2285,7 +2285,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -2311,7 +2311,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -2321,7 +2321,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -2330,7 +2330,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -2351,7 +2351,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -2377,7 +2377,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -2387,7 +2387,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -2396,7 +2396,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and account_id = $5) as total, (
@@ -2406,7 +2406,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and account_id = $5) as total, (
@@ -2415,7 +2415,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and account_id = $5) as total, (
@@ -2425,7 +2425,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and account_id = $5 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and account_id = $5) as total, (
@@ -2434,7 +2434,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and account_id = $5 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and status_key = $4 and account_id = $5) as total, (
@@ -2444,7 +2444,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and status_key = $4 and account_id = $5) as total, (
@@ -2453,7 +2453,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and status_key = $4 and account_id = $5) as total, (
@@ -2463,7 +2463,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and account_id = $5 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and status_key = $4 and account_id = $5) as total, (
@@ -2472,7 +2472,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and account_id = $5 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2493,7 +2493,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2519,7 +2519,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2529,7 +2529,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2538,7 +2538,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -2559,7 +2559,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -2585,7 +2585,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -2595,7 +2595,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility and user_id = $4 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -2604,7 +2604,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility and user_id = $4 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and user_id = $4 and account_id = $5) as total, (
@@ -2614,7 +2614,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and user_id = $4 and account_id = $5) as total, (
@@ -2623,7 +2623,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and account_id = $5 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and user_id = $4 and account_id = $5) as total, (
@@ -2633,7 +2633,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility and user_id = $4 and account_id = $5 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
 ) as head from (select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and user_id = $4 and account_id = $5) as total, (
@@ -2642,7 +2642,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility and user_id = $4 and account_id = $5 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2663,7 +2663,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2689,7 +2689,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2699,7 +2699,7 @@ select total.total, total.total - $7::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= 0 order by position offset $7::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2708,7 +2708,7 @@ select total.total, total.total - $7::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and status_key = $5 and account_id = $6) as total, (
@@ -2718,7 +2718,7 @@ select total.total, total.total - $7::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= 0 order by position offset $7::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select count(*) as total from invoices where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and status_key = $5 and account_id = $6) as total, (
@@ -2727,7 +2727,7 @@ select total.total, total.total - $7::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2748,7 +2748,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2774,7 +2774,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2784,7 +2784,7 @@ select total.total, total.total - $7::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= 0 order by position offset $7::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -2793,7 +2793,7 @@ select total.total, total.total - $7::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -2814,7 +2814,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -2840,7 +2840,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
   ) as found) as blocks) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -2850,7 +2850,7 @@ select total.total, total.total - $7::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= 0 order by position limit $7::bigint + 1) as merged order by position offset $7::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
@@ -2859,7 +2859,7 @@ select total.total, total.total - $7::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and status_key = $5 and account_id = $6) as total, (
@@ -2869,7 +2869,7 @@ select total.total, total.total - $7::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= 0 order by position offset $7::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and status_key = $5 and account_id = $6) as total, (
@@ -2878,7 +2878,7 @@ select total.total, total.total - $7::bigint as found, page.*, (
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and status_key = $5 and account_id = $6) as total, (
@@ -2888,7 +2888,7 @@ select total.total, total.total - $7::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and account_id = $6 and position >= 0 order by position limit $7::bigint + 1) as merged order by position offset $7::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts find
+-- records/lists/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select count(*) as total from subscriptions where tenant_id = $1 and class = any ($3::smallint[]) and publication_id = $4 and status_key = $5 and account_id = $6) as total, (
@@ -2897,7 +2897,7 @@ select total.total, total.total - $7::bigint as found, page.*, (
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and account_id = $6 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
--- records/list.ts gather
+-- records/lists/list.ts gather
 with gathered as materialized ((select class, position, name_key as key, (true  ) is true as matches, position as along from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1] and email_key = $2 order by position limit 10001)), total as (
   select count(*) > 10000 as "isTooMany", count(*) filter (where matches) as total from gathered
@@ -2917,7 +2917,7 @@ select page.*, total.*, (
   ) as record
 ) as page, total;
 
--- records/list.ts gather
+-- records/lists/list.ts gather
 with gathered as materialized ((select class, position, name_key as key, (true  ) is true as matches, updated_at as along from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1] and updated_at >= $2 order by updated_at limit 10001)), total as (
   select count(*) > 10000 as "isTooMany", count(*) filter (where matches) as total from gathered
@@ -2937,7 +2937,7 @@ select page.*, total.*, (
   ) as record
 ) as page, total;
 
--- records/list.ts gather
+-- records/lists/list.ts gather
 with gathered as materialized ((select class, position, null::text as key, (true  ) is true as matches, due_date as along from invoices
   where tenant_id = $1 and class = ($4::smallint[])[1] and is_open_key = $2 and due_date < $3 order by due_date limit 10001)), total as (
   select count(*) > 10000 as "isTooMany", count(*) filter (where matches) as total from gathered
@@ -2957,7 +2957,7 @@ select page.*, total.*, (
   ) as record
 ) as page, total;
 
--- records/list.ts gather
+-- records/lists/list.ts gather
 with gathered as materialized ((select class, position, total_cents as key, (true  ) is true as matches, due_date as along from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and due_date >= $2 order by due_date limit 10001)), total as (
   select count(*) > 10000 as "isTooMany", count(*) filter (where matches) as total from gathered
@@ -2977,7 +2977,7 @@ select page.*, total.*, (
   ) as record
 ) as page, total;
 
--- records/list.ts gather
+-- records/lists/list.ts gather
 with gathered as materialized ((select class, position, total_cents as key, (true  and (is_open_key is distinct from 1 or due_date is null or due_date >= $2)) is true as matches, position as along from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  order by position limit 10001)), total as (
   select count(*) > 10000 as "isTooMany", count(*) filter (where matches) as total from gathered
@@ -2997,7 +2997,7 @@ select page.*, total.*, (
   ) as record
 ) as page, total;
 
--- records/list.ts gather
+-- records/lists/list.ts gather
 with gathered as materialized (select class, position, name_key as key, (true  ) is true as matches from contacts
   where tenant_id = $1 and class = any ($7::smallint[]) and position in (select position from search_positions('contacts', $2, $6::text[], $3::smallint[], $4, $5, 0, 10001) as position) ), total as (
   select count(*) > 10000 as "isTooMany", count(*) filter (where matches) as total from gathered
@@ -3017,7 +3017,7 @@ select page.*, total.*, (
   ) as record
 ) as page, total;
 
--- records/list.ts gather
+-- records/lists/list.ts gather
 with gathered as materialized (select class, position, null::text as key, (true  ) is true as matches from accounts
   where tenant_id = $1 and class = any ($3::smallint[]) and id = any ($2::uuid[]) ), total as (
   select count(*) > 10000 as "isTooMany", count(*) filter (where matches) as total from gathered
@@ -3037,7 +3037,7 @@ select page.*, total.*, (
   ) as record
 ) as page, total;
 
--- records/list.ts gather
+-- records/lists/list.ts gather
 with gathered as materialized (select class, position, null::text as key, (true  ) is true as matches from contacts
   where tenant_id = $1 and class = any ($3::smallint[]) and id = any ($2::uuid[]) ), total as (
   select count(*) > 10000 as "isTooMany", count(*) filter (where matches) as total from gathered
@@ -3057,7 +3057,7 @@ select page.*, total.*, (
   ) as record
 ) as page, total;
 
--- records/list.ts seek
+-- records/lists/list.ts seek
 with hits as materialized (
   select class, position, key, row_number() over (order by key is null, key asc, position asc) as number from (
     select class, position, key from ((select class, position, due_date as key, (true  ) is true as matches from invoices
@@ -3075,7 +3075,7 @@ select page.*, (select nullif(count(*), 10001) from ((select due_date as along f
   ) as record
 ) as page ;
 
--- records/list.ts seek
+-- records/lists/list.ts seek
 with hits as materialized (
   select class, position, key, row_number() over (order by key is null, key asc, position asc) as number from (
     select class, position, key from (select * from ((select class, position, due_date as key, (true  ) is true as matches from invoices
@@ -3094,7 +3094,7 @@ select page.*, (select nullif(count(*), 10001) from ((select due_date as along f
   ) as record
 ) as page ;
 
--- records/list.ts seek
+-- records/lists/list.ts seek
 with hits as materialized (
   select class, position, key, row_number() over (order by key is null, key asc, position asc) as number from (
     select class, position, key from (select * from ((select class, position, name_key as key, (true  ) is true as matches from contacts
@@ -3112,7 +3112,7 @@ select page.*, (select nullif(least(total, 10001), 10001) from (select coalesce(
   ) as record
 ) as page ;
 
--- records/list.ts seek
+-- records/lists/list.ts seek
 with hits as materialized (
   select class, position, key, row_number() over (order by key is null, key asc, position asc) as number from (
     select class, position, key from (select * from ((select merged.* from unnest($2::smallint[]) as visible (visibility), lateral (
@@ -3132,7 +3132,7 @@ select page.*, (select nullif(least(total, 10001), 10001) from (select coalesce(
   ) as record
 ) as page ;
 
--- records/list.ts seek
+-- records/lists/list.ts seek
 with hits as materialized (
   select class, position, key, row_number() over (order by key is null, key desc, position desc) as number from (
     select class, position, key from (select * from ((select class, position, due_date as key, (true  ) is true as matches from invoices
@@ -3150,7 +3150,7 @@ select page.*, (select nullif(least(total, 10001), 10001) from (select coalesce(
   ) as record
 ) as page ;
 
--- records/list.ts seek
+-- records/lists/list.ts seek
 with hits as materialized (
   select class, position, key, row_number() over (order by key is null, key desc, position desc) as number from (
     select class, position, key from (select * from ((select class, position, issue_date as key, (true  ) is true as matches from invoices
@@ -3168,7 +3168,7 @@ select page.*, (select nullif(least(total, 10001), 10001) from (select coalesce(
   ) as record
 ) as page ;
 
--- records/list.ts seek
+-- records/lists/list.ts seek
 with hits as materialized (
   select class, position, key, row_number() over (order by key is null, key desc, position desc) as number from (
     select class, position, key from (select * from ((select class, position, name_key as key, (true  ) is true as matches from contacts
@@ -3186,7 +3186,7 @@ select page.*, (select nullif(least(total, 10001), 10001) from (select coalesce(
   ) as record
 ) as page ;
 
--- records/list.ts seek
+-- records/lists/list.ts seek
 with hits as materialized (
   select class, position, key, row_number() over (order by key is null, key desc, position desc) as number from (
     select class, position, key from (select * from ((select class, position, name_key as key, (true  ) is true as matches from contacts
@@ -3202,7 +3202,7 @@ select page.*, (select nullif(least(total, 10001), 10001) from (select coalesce(
   ) as record
 ) as page ;
 
--- records/list.ts seek
+-- records/lists/list.ts seek
 with hits as materialized (
   select class, position, key, row_number() over (order by position) as number from (
     select class, position, key from ((select class, position, null::text as key, (true  ) is true as matches from contacts
@@ -3220,14 +3220,14 @@ select page.*, (select nullif(count(*), 10001) from ((select position as along f
   ) as record
 ) as page ;
 
--- records/search.ts newSearchTidier
+-- records/lists/search.ts newSearchTidier
 select pg_stat_get_tuples_inserted('search_texts'::regclass) + pg_stat_get_tuples_updated('search_texts'::regclass) as written,
 pg_stat_get_numscans('search_texts_by_text'::regclass) as searched;
 
--- records/search.ts newSearchTidier
+-- records/lists/search.ts newSearchTidier
 select tidy_search();
 
--- records/search.ts readSample
+-- records/lists/search.ts readSample
 select distinct on (record.position) record.body, head.version,
   (select count from tallies where tenant_id = $1 and resource = 'accounts' and facet = '' and class = 0 and level = 62) as total
 from (select last, version, case when last > 200000 then 2048 else 512 end as size from heads where tenant_id = $1 and resource = 'accounts') as head,
@@ -3238,7 +3238,7 @@ from (select last, version, case when last > 200000 then 2048 else 512 end as si
   ) as record
 order by record.position;
 
--- records/search.ts readSample
+-- records/lists/search.ts readSample
 select distinct on (record.position) record.body, head.version,
   (select count from tallies where tenant_id = $1 and resource = 'contacts' and facet = '' and class = 0 and level = 62) as total
 from (select last, version, case when last > 200000 then 2048 else 512 end as size from heads where tenant_id = $1 and resource = 'contacts') as head,
@@ -3249,7 +3249,7 @@ from (select last, version, case when last > 200000 then 2048 else 512 end as si
   ) as record
 order by record.position;
 
--- records/search.ts readSample
+-- records/lists/search.ts readSample
 select distinct on (record.position) record.body, head.version,
   (select count from tallies where tenant_id = $1 and resource = 'publications' and facet = '' and class = 0 and level = 62) as total
 from (select last, version, case when last > 200000 then 2048 else 512 end as size from heads where tenant_id = $1 and resource = 'publications') as head,
@@ -3260,10 +3260,10 @@ from (select last, version, case when last > 200000 then 2048 else 512 end as si
   ) as record
 order by record.position;
 
--- records/search.ts stillLike
+-- records/lists/search.ts stillLike
 select version from heads where tenant_id = $1 and resource = 'contacts';
 
--- records/searched-page.ts find
+-- records/lists/searched-page.ts find
 select case when (
   select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10 from heads where tenant_id = $1 and resource = 'accounts' limit 1
 )
@@ -3279,7 +3279,7 @@ from (
   from search_positions('accounts', $2, $20::text[], $3::smallint[], $4, $5, $18::bigint, $19::bigint) with ordinality as hits (position, number)
 ) as hits;
 
--- records/searched-page.ts find
+-- records/lists/searched-page.ts find
 select case when (
   select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10 from heads where tenant_id = $1 and resource = 'accounts' limit 1
 )
@@ -3297,7 +3297,7 @@ from (
   from search_positions('accounts', $2, $20::text[], $3::smallint[], $4, $5, $18::bigint, $19::bigint) with ordinality as hits (position, number)
 ) as hits;
 
--- records/searched-page.ts find
+-- records/lists/searched-page.ts find
 select case when (
   select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10 from heads where tenant_id = $1 and resource = 'contacts' limit 1
 )
@@ -3313,7 +3313,7 @@ from (
   from search_positions('contacts', $2, $20::text[], $3::smallint[], $4, $5, $18::bigint, $19::bigint) with ordinality as hits (position, number)
 ) as hits;
 
--- records/searched-page.ts find
+-- records/lists/searched-page.ts find
 select case when (
   select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10 from heads where tenant_id = $1 and resource = 'contacts' limit 1
 )
@@ -3331,7 +3331,7 @@ from (
   from search_positions('contacts', $2, $20::text[], $3::smallint[], $4, $5, $18::bigint, $19::bigint) with ordinality as hits (position, number)
 ) as hits;
 
--- records/searched-page.ts find
+-- records/lists/searched-page.ts find
 select case when (
   select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10 from heads where tenant_id = $1 and resource = 'publications' limit 1
 )
@@ -3347,7 +3347,7 @@ from (
   from search_positions('publications', $2, $20::text[], $3::smallint[], $4, $5, $18::bigint, $19::bigint) with ordinality as hits (position, number)
 ) as hits;
 
--- records/searched-page.ts find
+-- records/lists/searched-page.ts find
 select case when (
   select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10 from heads where tenant_id = $1 and resource = 'publications' limit 1
 )
@@ -3365,7 +3365,7 @@ from (
   from search_positions('publications', $2, $20::text[], $3::smallint[], $4, $5, $18::bigint, $19::bigint) with ordinality as hits (position, number)
 ) as hits;
 
--- records/searched-page.ts find
+-- records/lists/searched-page.ts find
 select nullif(count(*), $8::bigint) as total, count(*) - $6::integer as found, max(position) filter (where number <= $6::integer + $7::integer) as last,
   string_agg(body, ',' order by position) as items, (
   select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
@@ -3380,7 +3380,7 @@ from (
   from search_positions('accounts', $2, $12::text[], $3::smallint[], $4, $5, $10::bigint, $11::bigint) with ordinality as hits (position, number)
 ) as hits;
 
--- records/searched-page.ts find
+-- records/lists/searched-page.ts find
 select nullif(count(*), $8::bigint) as total, count(*) - $6::integer as found, max(position) filter (where number <= $6::integer + $7::integer) as last,
   string_agg(body, ',' order by position) as items, (
   select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
@@ -3395,7 +3395,7 @@ from (
   from search_positions('contacts', $2, $12::text[], $3::smallint[], $4, $5, $10::bigint, $11::bigint) with ordinality as hits (position, number)
 ) as hits;
 
--- records/searched-page.ts find
+-- records/lists/searched-page.ts find
 select nullif(count(*), $8::bigint) as total, count(*) - $6::integer as found, max(position) filter (where number <= $6::integer + $7::integer) as last,
   string_agg(body, ',' order by position) as items, (
   select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
@@ -3410,15 +3410,15 @@ from (
   from search_positions('publications', $2, $12::text[], $3::smallint[], $4, $5, $10::bigint, $11::bigint) with ordinality as hits (position, number)
 ) as hits;
 
--- records/today.ts readToday
+-- records/lists/today.ts readToday
 select time_zone as "timeZone" from tenants where id = $1;
 
--- records/write.ts lockHead
+-- records/writes/write.ts lockHead
 insert into heads (tenant_id, resource) values ($1, $2)
 on conflict (tenant_id, resource) do update set last = heads.last;
 
--- records/write.ts writeBatch
--- records/write.ts writeRecords
+-- records/writes/write.ts writeBatch
+-- records/writes/write.ts writeRecords
 with given as materialized (
   select given.*, (coalesce(given.hide_contact, false)::integer * 1 + coalesce(given.subs_only, false)::integer * 2 + (given.deleted_at is not null)::integer * 4)::smallint as class, array_remove(array[''], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.owner_id as "ownerId", given.name as "name", given.first_name as "firstName", given.last_name as "lastName", given.phone as "phone", given.phone2 as "phone2", given.extension as "extension", given.hide_contact as "hideContact", given.subs_only as "subsOnly", given.do_not_email as "doNotEmail", given.email as "email", given.title as "title", given.notes as "notes", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body from json_to_recordset($2::json) as given (
     id uuid, account_id text, owner_id text, name text, name_key text, first_name text, first_name_key text, last_name text, last_name_key text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, email_key text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
@@ -3481,8 +3481,8 @@ select id, body, position, case
     coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body), written.is_native)
   end as told from written;
 
--- records/write.ts writeBatch
--- records/write.ts writeRecords
+-- records/writes/write.ts writeBatch
+-- records/writes/write.ts writeRecords
 with head as (
   insert into heads (tenant_id, resource, last, version, timelines)
   values ($1, 'accounts', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
@@ -3531,8 +3531,8 @@ select id, body, position, case
     coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body), written.is_native)
   end as told from written;
 
--- records/write.ts writeBatch
--- records/write.ts writeRecords
+-- records/writes/write.ts writeBatch
+-- records/writes/write.ts writeRecords
 with head as (
   insert into heads (tenant_id, resource, last, version, timelines)
   values ($1, 'contacts', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
@@ -3581,8 +3581,8 @@ select id, body, position, case
     coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body), written.is_native)
   end as told from written;
 
--- records/write.ts writeBatch
--- records/write.ts writeRecords
+-- records/writes/write.ts writeBatch
+-- records/writes/write.ts writeRecords
 with head as (
   insert into heads (tenant_id, resource, last, version, timelines)
   values ($1, 'tasks', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
@@ -3628,7 +3628,7 @@ select id, body, position, case
     coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body), written.is_native)
   end as told from written;
 
--- records/write.ts writeBatch
+-- records/writes/write.ts writeBatch
 with given as materialized (
   select given.*, ((given.done_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'userId=' || given.user_id::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.title as "title", given.due_date as "dueDate", given.user_id as "userId", given.priority as "priority", given.type as "type", given.notes as "notes", to_char(given.done_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "doneAt", given.route as "route", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body from json_to_recordset($2::json) as given (
     id uuid, account_id text, title text, due_date date, user_id text, priority text, type text, notes text, done_at timestamptz(3), route text, created_at timestamptz(3), updated_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
@@ -3685,7 +3685,7 @@ select id, body, position, case
     coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body), written.is_native)
   end as told from written;
 
--- records/write.ts writeBatch
+-- records/writes/write.ts writeBatch
 with given as materialized (
   select given.*, (0)::smallint as class, array_remove(array['', 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.company as "company", given.address as "address", given.suite as "suite", given.city as "city", given.state as "state", given.zip as "zip", given.country as "country", given.web_address as "webAddress", given.status as "status", given.billing_email as "billingEmail", given.invoice_email_enabled as "invoiceEmailEnabled", given.invoice_print_enabled as "invoicePrintEnabled", given.do_not_email as "doNotEmail", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body from json_to_recordset($2::json) as given (
     id uuid, account_id text, company text, company_key text, address text, suite text, city text, city_key text, state text, zip text, country text, web_address text, status text, status_key text, billing_email text, invoice_email_enabled boolean, invoice_print_enabled boolean, do_not_email boolean, created_at timestamptz(3), updated_at timestamptz(3), user_id text, category text, quality text, primary_publication_id uuid, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
@@ -3748,7 +3748,7 @@ select id, body, position, case
     coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body), written.is_native)
   end as told from written;
 
--- records/write.ts writeRecords
+-- records/writes/write.ts writeRecords
 with given as materialized (
   select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
 ), head as (
@@ -3801,7 +3801,7 @@ with given as materialized (
 )
 select id, null as body, position from former;
 
--- records/write.ts writeRecords
+-- records/writes/write.ts writeRecords
 with given as materialized (
   select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
 ), head as (
@@ -3854,7 +3854,7 @@ with given as materialized (
 )
 select id, null as body, position from former;
 
--- records/write.ts writeRecords
+-- records/writes/write.ts writeRecords
 with given as materialized (
   select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
 ), head as (
@@ -3904,7 +3904,7 @@ with given as materialized (
 )
 select id, null as body, position from former;
 
--- records/write.ts writeRecords
+-- records/writes/write.ts writeRecords
 with given as materialized (
   select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
 ), head as (
@@ -3957,7 +3957,7 @@ with given as materialized (
 )
 select id, null as body, position from former;
 
--- records/write.ts writeRecords
+-- records/writes/write.ts writeRecords
 with given as materialized (
   select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
 ), head as (
@@ -4007,7 +4007,7 @@ with given as materialized (
 )
 select id, null as body, position from former;
 
--- records/write.ts writeRecords
+-- records/writes/write.ts writeRecords
 with given as materialized (
   select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
 ), head as (
@@ -4057,7 +4057,7 @@ with given as materialized (
 )
 select id, null as body, position from former;
 
--- records/write.ts writeRecords
+-- records/writes/write.ts writeRecords
 with given as materialized (
   select given.*, ((given.deleted_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.subscription_id as "subscriptionId", given.account_id as "accountId", given.publication_id as "publicationId", given.renewed_from_subs_id as "renewedFromSubsId", given.renewal_date as "renewalDate", given.status as "status", given.start_date as "startDate", given.end_date as "endDate", given.expire_date as "expireDate", given.first_run_date as "firstRunDate", given.subscription_number as "subscriptionNumber", given.copies::text as "copies", given.auto_reschedule as "autoReschedule", given.auto_invoice as "autoInvoice", given.notes as "notes", given.total_net_charge::text as "totalNetCharge", given.total_applied::text as "totalApplied", given.total_due::text as "totalDue", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt") as shown) as body from json_to_recordset($2::json) as given (
     id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_net_charge_cents bigint, total_applied numeric(20, 2), total_applied_cents bigint, total_due numeric(20, 2), total_due_cents bigint, created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
@@ -4114,7 +4114,7 @@ select id, body, position, case
     coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body), written.is_native)
   end as told from written;
 
--- records/write.ts writeRecords
+-- records/writes/write.ts writeRecords
 with head as (
   insert into heads (tenant_id, resource, last, version, timelines)
   values ($1, 'invoices', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
@@ -4160,7 +4160,7 @@ select id, body, position, case
     coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body), written.is_native)
   end as told from written;
 
--- records/write.ts writeRecords
+-- records/writes/write.ts writeRecords
 with head as (
   insert into heads (tenant_id, resource, last, version, timelines)
   values ($1, 'publications', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
@@ -4209,7 +4209,7 @@ select id, body, position, case
     coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body), written.is_native)
   end as told from written;
 
--- records/write.ts writeRecords
+-- records/writes/write.ts writeRecords
 with head as (
   insert into heads (tenant_id, resource, last, version, timelines)
   values ($1, 'subscriptions', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
@@ -4376,7 +4376,7 @@ select coalesce(sum(count), 0)::bigint as count from tallies
 where tenant_id = $1 and resource = $2 and facet = '' and level = 62 and class = any ($3::smallint[]);
 
 -- transfer/export/export-work.ts makeExport
--- transfer/import/pace.ts areOthersServed
+-- transfer/pace.ts areOthersServed
 select coalesce(sum(substring(application_name from '^masthead [^,]+, ([0-9]+) requests/s$')::integer), 0) as requests
 from pg_stat_activity where datname = current_database();
 
@@ -4639,43 +4639,43 @@ insert into import_creations (tenant_id, import_id, resource, first, last) value
 -- transfer/import/journal.ts undoneCounts
 select undone_counts as counts from imports where tenant_id = $1 and id = $2;
 
--- transfer/import/judgement.ts decide
+-- transfer/import/staging/judgement.ts decide
 analyze judged_accounts;
 
--- transfer/import/judgement.ts decide
+-- transfer/import/staging/judgement.ts decide
 analyze judged_contacts;
 
--- transfer/import/judgement.ts decide
+-- transfer/import/staging/judgement.ts decide
 analyze judged_invoices;
 
--- transfer/import/judgement.ts decide
+-- transfer/import/staging/judgement.ts decide
 analyze judged_publications;
 
--- transfer/import/judgement.ts decide
+-- transfer/import/staging/judgement.ts decide
 analyze judged_subscriptions;
 
--- transfer/import/judgement.ts decide
+-- transfer/import/staging/judgement.ts decide
 analyze judged_tasks;
 
--- transfer/import/judgement.ts decide
+-- transfer/import/staging/judgement.ts decide
 create temp table judged_accounts (number bigint, record uuid, action text, place bigint, primary key (action, place));
 
--- transfer/import/judgement.ts decide
+-- transfer/import/staging/judgement.ts decide
 create temp table judged_contacts (number bigint, record uuid, action text, place bigint, primary key (action, place));
 
--- transfer/import/judgement.ts decide
+-- transfer/import/staging/judgement.ts decide
 create temp table judged_invoices (number bigint, record uuid, action text, place bigint, primary key (action, place));
 
--- transfer/import/judgement.ts decide
+-- transfer/import/staging/judgement.ts decide
 create temp table judged_publications (number bigint, record uuid, action text, place bigint, primary key (action, place));
 
--- transfer/import/judgement.ts decide
+-- transfer/import/staging/judgement.ts decide
 create temp table judged_subscriptions (number bigint, record uuid, action text, place bigint, primary key (action, place));
 
--- transfer/import/judgement.ts decide
+-- transfer/import/staging/judgement.ts decide
 create temp table judged_tasks (number bigint, record uuid, action text, place bigint, primary key (action, place));
 
--- transfer/import/judgement.ts decide
+-- transfer/import/staging/judgement.ts decide
 with decided as (
   select staged.number, staged.file, found.record, case when staged.reason is not null then 'refused'
     when found.record is null then 'create' when staged.given & 2 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 4 <> 0 and staged.company is distinct from record.company or staged.given & 8 <> 0 and staged.address is distinct from record.address or staged.given & 16 <> 0 and staged.suite is distinct from record.suite or staged.given & 32 <> 0 and staged.city is distinct from record.city or staged.given & 64 <> 0 and staged.state is distinct from record.state or staged.given & 128 <> 0 and staged.zip is distinct from record.zip or staged.given & 256 <> 0 and staged.country is distinct from record.country or staged.given & 512 <> 0 and staged.web_address is distinct from record.web_address or staged.given & 1024 <> 0 and staged.status is distinct from record.status or staged.given & 2048 <> 0 and staged.billing_email is distinct from record.billing_email or staged.given & 4096 <> 0 and staged.invoice_email_enabled is distinct from record.invoice_email_enabled or staged.given & 8192 <> 0 and staged.invoice_print_enabled is distinct from record.invoice_print_enabled or staged.given & 16384 <> 0 and staged.do_not_email is distinct from record.do_not_email or staged.given & 32768 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 65536 <> 0 and staged.updated_at is distinct from record.updated_at or staged.given & 131072 <> 0 and staged.user_id is distinct from record.user_id or staged.given & 262144 <> 0 and staged.category is distinct from record.category or staged.given & 524288 <> 0 and staged.quality is distinct from record.quality or staged.given & 1048576 <> 0 and staged.primary_publication_id is distinct from record.primary_publication_id then 'change' else 'same' end as action
@@ -4690,7 +4690,7 @@ with decided as (
 )
 select file, action, count(*) from decided group by file, action;
 
--- transfer/import/judgement.ts decide
+-- transfer/import/staging/judgement.ts decide
 with decided as (
   select staged.number, staged.file, found.record, case when staged.reason is not null then 'refused'
     when found.record is null then 'create' when staged.given & 2 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 4 <> 0 and staged.owner_id is distinct from record.owner_id or staged.given & 8 <> 0 and staged.name is distinct from record.name or staged.given & 16 <> 0 and staged.first_name is distinct from record.first_name or staged.given & 32 <> 0 and staged.last_name is distinct from record.last_name or staged.given & 64 <> 0 and staged.phone is distinct from record.phone or staged.given & 128 <> 0 and staged.phone2 is distinct from record.phone2 or staged.given & 256 <> 0 and staged.extension is distinct from record.extension or staged.given & 512 <> 0 and staged.hide_contact is distinct from record.hide_contact or staged.given & 1024 <> 0 and staged.subs_only is distinct from record.subs_only or staged.given & 2048 <> 0 and staged.do_not_email is distinct from record.do_not_email or staged.given & 4096 <> 0 and staged.email is distinct from record.email or staged.given & 8192 <> 0 and staged.title is distinct from record.title or staged.given & 16384 <> 0 and staged.notes is distinct from record.notes or staged.given & 32768 <> 0 and staged.deleted_at is distinct from record.deleted_at or staged.given & 65536 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 131072 <> 0 and staged.updated_at is distinct from record.updated_at or staged.given & 262144 <> 0 and staged.external_id is distinct from record.external_id then 'change' else 'same' end as action
@@ -4705,7 +4705,7 @@ with decided as (
 )
 select file, action, count(*) from decided group by file, action;
 
--- transfer/import/judgement.ts decide
+-- transfer/import/staging/judgement.ts decide
 with decided as (
   select staged.number, staged.file, found.record, case when staged.reason is not null then 'refused'
     when found.record is null then 'create' when staged.given & 2 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 4 <> 0 and staged.publication_id is distinct from record.publication_id or staged.given & 8 <> 0 and staged.issue_id is distinct from record.issue_id or staged.given & 16 <> 0 and staged.status is distinct from record.status or staged.given & 32 <> 0 and staged.issue_date is distinct from record.issue_date or staged.given & 64 <> 0 and staged.due_date is distinct from record.due_date or staged.given & 128 <> 0 and staged.terms is distinct from record.terms or staged.given & 256 <> 0 and staged.total is distinct from record.total or staged.given & 512 <> 0 and staged.total_due is distinct from record.total_due or staged.given & 1024 <> 0 and staged.gross is distinct from record.gross or staged.given & 2048 <> 0 and staged.net is distinct from record.net or staged.given & 4096 <> 0 and staged.invoice_type is distinct from record.invoice_type or staged.given & 8192 <> 0 and staged.invoice_description is distinct from record.invoice_description or staged.given & 16384 <> 0 and staged.inv_charges is distinct from record.inv_charges or staged.given & 32768 <> 0 and staged.inv_invoiced is distinct from record.inv_invoiced or staged.given & 65536 <> 0 and staged.inv_applied is distinct from record.inv_applied or staged.given & 131072 <> 0 and staged.inv_discount is distinct from record.inv_discount or staged.given & 262144 <> 0 and staged.inv_tax is distinct from record.inv_tax or staged.given & 524288 <> 0 and staged.date_paid is distinct from record.date_paid or staged.given & 1048576 <> 0 and staged.is_open is distinct from record.is_open or staged.given & 2097152 <> 0 and staged.notes is distinct from record.notes or staged.given & 4194304 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 8388608 <> 0 and staged.updated_at is distinct from record.updated_at or staged.given & 16777216 <> 0 and staged.external_id is distinct from record.external_id then 'change' else 'same' end as action
@@ -4720,7 +4720,7 @@ with decided as (
 )
 select file, action, count(*) from decided group by file, action;
 
--- transfer/import/judgement.ts decide
+-- transfer/import/staging/judgement.ts decide
 with decided as (
   select staged.number, staged.file, found.record, case when staged.reason is not null then 'refused'
     when found.record is null then 'create' when staged.given & 2 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 4 <> 0 and staged.title is distinct from record.title or staged.given & 8 <> 0 and staged.due_date is distinct from record.due_date or staged.given & 16 <> 0 and staged.user_id is distinct from record.user_id or staged.given & 32 <> 0 and staged.priority is distinct from record.priority or staged.given & 64 <> 0 and staged.type is distinct from record.type or staged.given & 128 <> 0 and staged.notes is distinct from record.notes or staged.given & 256 <> 0 and staged.done_at is distinct from record.done_at or staged.given & 512 <> 0 and staged.route is distinct from record.route or staged.given & 1024 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 2048 <> 0 and staged.updated_at is distinct from record.updated_at then 'change' else 'same' end as action
@@ -4735,7 +4735,7 @@ with decided as (
 )
 select file, action, count(*) from decided group by file, action;
 
--- transfer/import/judgement.ts decide
+-- transfer/import/staging/judgement.ts decide
 with decided as (
   select staged.number, staged.file, found.record, case when staged.reason is not null then 'refused'
     when found.record is null then 'create' when staged.given & 2 <> 0 and staged.code is distinct from record.code or staged.given & 4 <> 0 and staged.name is distinct from record.name or staged.given & 8 <> 0 and staged.is_active is distinct from record.is_active or staged.given & 16 <> 0 and staged.frequency is distinct from record.frequency or staged.given & 32 <> 0 and staged.iss_frequency is distinct from record.iss_frequency or staged.given & 64 <> 0 and staged.issue_decimals is distinct from record.issue_decimals or staged.given & 128 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 256 <> 0 and staged.updated_at is distinct from record.updated_at then 'change' else 'same' end as action
@@ -4750,7 +4750,7 @@ with decided as (
 )
 select file, action, count(*) from decided group by file, action;
 
--- transfer/import/judgement.ts decide
+-- transfer/import/staging/judgement.ts decide
 with decided as (
   select staged.number, staged.file, found.record, case when staged.reason is not null then 'refused'
     when found.record is null then 'create' when staged.given & 2 <> 0 and staged.subscription_id is distinct from record.subscription_id or staged.given & 4 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 8 <> 0 and staged.publication_id is distinct from record.publication_id or staged.given & 16 <> 0 and staged.renewed_from_subs_id is distinct from record.renewed_from_subs_id or staged.given & 32 <> 0 and staged.renewal_date is distinct from record.renewal_date or staged.given & 64 <> 0 and staged.status is distinct from record.status or staged.given & 128 <> 0 and staged.start_date is distinct from record.start_date or staged.given & 256 <> 0 and staged.end_date is distinct from record.end_date or staged.given & 512 <> 0 and staged.expire_date is distinct from record.expire_date or staged.given & 1024 <> 0 and staged.first_run_date is distinct from record.first_run_date or staged.given & 2048 <> 0 and staged.subscription_number is distinct from record.subscription_number or staged.given & 4096 <> 0 and staged.copies is distinct from record.copies or staged.given & 8192 <> 0 and staged.auto_reschedule is distinct from record.auto_reschedule or staged.given & 16384 <> 0 and staged.auto_invoice is distinct from record.auto_invoice or staged.given & 32768 <> 0 and staged.notes is distinct from record.notes or staged.given & 65536 <> 0 and staged.total_net_charge is distinct from record.total_net_charge or staged.given & 131072 <> 0 and staged.total_applied is distinct from record.total_applied or staged.given & 262144 <> 0 and staged.total_due is distinct from record.total_due or staged.given & 524288 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 1048576 <> 0 and staged.updated_at is distinct from record.updated_at or staged.given & 2097152 <> 0 and staged.deleted_at is distinct from record.deleted_at then 'change' else 'same' end as action
@@ -4765,193 +4765,193 @@ with decided as (
 )
 select file, action, count(*) from decided group by file, action;
 
--- transfer/import/judgement.ts findRecords
+-- transfer/import/staging/judgement.ts findRecords
 analyze found_accounts;
 
--- transfer/import/judgement.ts findRecords
+-- transfer/import/staging/judgement.ts findRecords
 analyze found_contacts;
 
--- transfer/import/judgement.ts findRecords
+-- transfer/import/staging/judgement.ts findRecords
 analyze found_invoices;
 
--- transfer/import/judgement.ts findRecords
+-- transfer/import/staging/judgement.ts findRecords
 analyze found_publications;
 
--- transfer/import/judgement.ts findRecords
+-- transfer/import/staging/judgement.ts findRecords
 analyze found_subscriptions;
 
--- transfer/import/judgement.ts findRecords
+-- transfer/import/staging/judgement.ts findRecords
 analyze found_tasks;
 
--- transfer/import/judgement.ts findRecords
+-- transfer/import/staging/judgement.ts findRecords
 create temp table found_accounts (number bigint, record uuid, primary key (number, record));
 
--- transfer/import/judgement.ts findRecords
+-- transfer/import/staging/judgement.ts findRecords
 create temp table found_contacts (number bigint, record uuid, primary key (number, record));
 
--- transfer/import/judgement.ts findRecords
+-- transfer/import/staging/judgement.ts findRecords
 create temp table found_invoices (number bigint, record uuid, primary key (number, record));
 
--- transfer/import/judgement.ts findRecords
+-- transfer/import/staging/judgement.ts findRecords
 create temp table found_publications (number bigint, record uuid, primary key (number, record));
 
--- transfer/import/judgement.ts findRecords
+-- transfer/import/staging/judgement.ts findRecords
 create temp table found_subscriptions (number bigint, record uuid, primary key (number, record));
 
--- transfer/import/judgement.ts findRecords
+-- transfer/import/staging/judgement.ts findRecords
 create temp table found_tasks (number bigint, record uuid, primary key (number, record));
 
--- transfer/import/judgement.ts findRecords
+-- transfer/import/staging/judgement.ts findRecords
 insert into found_accounts select staged.number, record.id
 from staged_accounts as staged join accounts as record
   on record.tenant_id = $1 and record.account_id = staged.account_id
 where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null 
 on conflict do nothing;
 
--- transfer/import/judgement.ts findRecords
+-- transfer/import/staging/judgement.ts findRecords
 insert into found_accounts select staged.number, record.id
 from staged_accounts as staged join accounts as record
   on record.tenant_id = $1 and record.id = staged.id
 where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and staged.given & 1 <> 0
 on conflict do nothing;
 
--- transfer/import/judgement.ts findRecords
+-- transfer/import/staging/judgement.ts findRecords
 insert into found_contacts select staged.number, record.id
 from staged_contacts as staged join contacts as record
   on record.tenant_id = $1 and record.external_id = staged.external_id
 where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null 
 on conflict do nothing;
 
--- transfer/import/judgement.ts findRecords
+-- transfer/import/staging/judgement.ts findRecords
 insert into found_contacts select staged.number, record.id
 from staged_contacts as staged join contacts as record
   on record.tenant_id = $1 and record.id = staged.id
 where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and staged.given & 1 <> 0
 on conflict do nothing;
 
--- transfer/import/judgement.ts findRecords
+-- transfer/import/staging/judgement.ts findRecords
 insert into found_invoices select staged.number, record.id
 from staged_invoices as staged join invoices as record
   on record.tenant_id = $1 and record.external_id = staged.external_id
 where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null 
 on conflict do nothing;
 
--- transfer/import/judgement.ts findRecords
+-- transfer/import/staging/judgement.ts findRecords
 insert into found_invoices select staged.number, record.id
 from staged_invoices as staged join invoices as record
   on record.tenant_id = $1 and record.id = staged.id
 where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and staged.given & 1 <> 0
 on conflict do nothing;
 
--- transfer/import/judgement.ts findRecords
+-- transfer/import/staging/judgement.ts findRecords
 insert into found_publications select staged.number, record.id
 from staged_publications as staged join publications as record
   on record.tenant_id = $1 and record.code = staged.code
 where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null 
 on conflict do nothing;
 
--- transfer/import/judgement.ts findRecords
+-- transfer/import/staging/judgement.ts findRecords
 insert into found_publications select staged.number, record.id
 from staged_publications as staged join publications as record
   on record.tenant_id = $1 and record.id = staged.id
 where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and staged.given & 1 <> 0
 on conflict do nothing;
 
--- transfer/import/judgement.ts findRecords
+-- transfer/import/staging/judgement.ts findRecords
 insert into found_subscriptions select staged.number, record.id
 from staged_subscriptions as staged join subscriptions as record
   on record.tenant_id = $1 and record.id = staged.id
 where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and staged.given & 1 <> 0
 on conflict do nothing;
 
--- transfer/import/judgement.ts findRecords
+-- transfer/import/staging/judgement.ts findRecords
 insert into found_subscriptions select staged.number, record.id
 from staged_subscriptions as staged join subscriptions as record
   on record.tenant_id = $1 and record.subscription_id = staged.subscription_id
 where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null 
 on conflict do nothing;
 
--- transfer/import/judgement.ts findRecords
+-- transfer/import/staging/judgement.ts findRecords
 insert into found_tasks select staged.number, record.id
 from staged_tasks as staged join tasks as record
   on record.tenant_id = $1 and record.id = staged.id
 where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and staged.given & 1 <> 0
 on conflict do nothing;
 
--- transfer/import/judgement.ts indexIdentifiers
+-- transfer/import/staging/judgement.ts indexIdentifiers
 create index if not exists staged_accounts_account_id on staged_accounts (account_id);
 
--- transfer/import/judgement.ts indexIdentifiers
+-- transfer/import/staging/judgement.ts indexIdentifiers
 create index if not exists staged_accounts_id on staged_accounts (id);
 
--- transfer/import/judgement.ts indexIdentifiers
+-- transfer/import/staging/judgement.ts indexIdentifiers
 create index if not exists staged_publications_code on staged_publications (code);
 
--- transfer/import/judgement.ts indexIdentifiers
+-- transfer/import/staging/judgement.ts indexIdentifiers
 create index if not exists staged_publications_id on staged_publications (id);
 
--- transfer/import/judgement.ts indexIdentifiers
+-- transfer/import/staging/judgement.ts indexIdentifiers
 create index if not exists staged_subscriptions_id on staged_subscriptions (id);
 
--- transfer/import/judgement.ts indexIdentifiers
+-- transfer/import/staging/judgement.ts indexIdentifiers
 create index if not exists staged_subscriptions_subscription_id on staged_subscriptions (subscription_id);
 
--- transfer/import/judgement.ts judge
--- transfer/import/judgement.ts refuseFollowers
+-- transfer/import/staging/judgement.ts judge
+-- transfer/import/staging/judgement.ts refuseFollowers
 analyze staged_subscriptions;
 
--- transfer/import/judgement.ts judge
+-- transfer/import/staging/judgement.ts judge
 analyze staged_accounts;
 
--- transfer/import/judgement.ts judge
+-- transfer/import/staging/judgement.ts judge
 analyze staged_contacts;
 
--- transfer/import/judgement.ts judge
+-- transfer/import/staging/judgement.ts judge
 analyze staged_invoices;
 
--- transfer/import/judgement.ts judge
+-- transfer/import/staging/judgement.ts judge
 analyze staged_publications;
 
--- transfer/import/judgement.ts judge
+-- transfer/import/staging/judgement.ts judge
 analyze staged_tasks;
 
--- transfer/import/judgement.ts refuseDuplicates
+-- transfer/import/staging/judgement.ts refuseDuplicates
 select from staged_accounts as staged where reason is null and account_id is not null group by account_id having count(*) > 1 limit 1;
 
--- transfer/import/judgement.ts refuseDuplicates
+-- transfer/import/staging/judgement.ts refuseDuplicates
 select from staged_accounts as staged where reason is null and staged.given & 1 <> 0 group by id having count(*) > 1 limit 1;
 
--- transfer/import/judgement.ts refuseDuplicates
+-- transfer/import/staging/judgement.ts refuseDuplicates
 select from staged_contacts as staged where reason is null and external_id is not null group by external_id having count(*) > 1 limit 1;
 
--- transfer/import/judgement.ts refuseDuplicates
+-- transfer/import/staging/judgement.ts refuseDuplicates
 select from staged_contacts as staged where reason is null and staged.given & 1 <> 0 group by id having count(*) > 1 limit 1;
 
--- transfer/import/judgement.ts refuseDuplicates
+-- transfer/import/staging/judgement.ts refuseDuplicates
 select from staged_invoices as staged where reason is null and external_id is not null group by external_id having count(*) > 1 limit 1;
 
--- transfer/import/judgement.ts refuseDuplicates
+-- transfer/import/staging/judgement.ts refuseDuplicates
 select from staged_invoices as staged where reason is null and staged.given & 1 <> 0 group by id having count(*) > 1 limit 1;
 
--- transfer/import/judgement.ts refuseDuplicates
+-- transfer/import/staging/judgement.ts refuseDuplicates
 select from staged_publications as staged where reason is null and code is not null group by code having count(*) > 1 limit 1;
 
--- transfer/import/judgement.ts refuseDuplicates
+-- transfer/import/staging/judgement.ts refuseDuplicates
 select from staged_publications as staged where reason is null and staged.given & 1 <> 0 group by id having count(*) > 1 limit 1;
 
--- transfer/import/judgement.ts refuseDuplicates
+-- transfer/import/staging/judgement.ts refuseDuplicates
 select from staged_subscriptions as staged where reason is null and staged.given & 1 <> 0 group by id having count(*) > 1 limit 1;
 
--- transfer/import/judgement.ts refuseDuplicates
+-- transfer/import/staging/judgement.ts refuseDuplicates
 select from staged_subscriptions as staged where reason is null and subscription_id is not null group by subscription_id having count(*) > 1 limit 1;
 
--- transfer/import/judgement.ts refuseDuplicates
+-- transfer/import/staging/judgement.ts refuseDuplicates
 select from staged_tasks as staged where reason is null and staged.given & 1 <> 0 group by id having count(*) > 1 limit 1;
 
--- transfer/import/judgement.ts refuseFollowers
+-- transfer/import/staging/judgement.ts refuseFollowers
 create index on staged_subscriptions (renewed_from_subs_id);
 
--- transfer/import/judgement.ts refuseFollowers
+-- transfer/import/staging/judgement.ts refuseFollowers
 with recursive gone as (
     select id from staged_subscriptions as row where reason is not null and id is not null and not exists (select from found_subscriptions as found where found.number = row.number)
     union
@@ -4963,227 +4963,227 @@ from gone
 where staged.reason is null and staged.renewed_from_subs_id = gone.id
     and not exists (select from subscriptions as record where record.tenant_id = $1 and record.id = gone.id);
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_accounts as staged set field = 'accountId', reason = 'is missing, and a new record needs it'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_accounts as found where found.number = staged.number);
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_accounts as staged set field = 'accountId', reason = 'the record with this `id` has the `accountId` "' || record.account_id || '"', rule = 'the record with this `id` has another `accountId`'
 from accounts as record
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.id = staged.id and staged.given & 1 <> 0
   and staged.given & 2 <> 0 and record.account_id is not null and record.account_id is distinct from staged.account_id;
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_accounts as staged set field = 'id', reason = 'the record with this `accountId` has the id ' || record.id, rule = 'the record with this `accountId` has another `id`'
 from accounts as record
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.account_id = staged.account_id and staged.given & 1 <> 0 and record.id <> staged.id;
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_accounts as staged set field = 'primaryPublicationId', reason = 'there is no publication "' || coalesce(staged.primary_publication_id_other::text, staged.primary_publication_id::text) || '" in this tenant or among the rows that go in', rule = 'there is no such publication in this tenant or among the rows that go in'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.primary_publication_id_other::text, staged.primary_publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1 union all select id from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
     where existing.id = staged.primary_publication_id);
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_contacts as staged set field = 'accountId', reason = 'is missing, and a new record needs it'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_contacts as found where found.number = staged.number);
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_contacts as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in', rule = 'there is no such account in this tenant or among the rows that go in'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
     where existing.account_id = staged.account_id);
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_contacts as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant', rule = 'there is no such account in this tenant'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1) as existing
     where existing.account_id = staged.account_id);
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_contacts as staged set field = 'id', reason = 'the record with this `externalId` has the id ' || record.id, rule = 'the record with this `externalId` has another `id`'
 from contacts as record
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.external_id = staged.external_id and staged.given & 1 <> 0 and record.id <> staged.id;
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_invoices as staged set field = 'accountId', reason = 'is missing, and a new record needs it'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_invoices as found where found.number = staged.number);
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_invoices as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in', rule = 'there is no such account in this tenant or among the rows that go in'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
     where existing.account_id = staged.account_id);
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_invoices as staged set field = 'id', reason = 'the record with this `externalId` has the id ' || record.id, rule = 'the record with this `externalId` has another `id`'
 from invoices as record
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.external_id = staged.external_id and staged.given & 1 <> 0 and record.id <> staged.id;
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_invoices as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant or among the rows that go in', rule = 'there is no such publication in this tenant or among the rows that go in'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.publication_id_other::text, staged.publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1 union all select id from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
     where existing.id = staged.publication_id);
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_invoices as staged set field = 'status', reason = 'is missing, and a new record needs it'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 16 = 0 and staged.reason is null and not exists (select from found_invoices as found where found.number = staged.number);
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_publications as staged set field = 'code', reason = 'is missing, and a new record needs it'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_publications as found where found.number = staged.number);
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_publications as staged set field = 'code', reason = 'the record with this `id` has the `code` "' || record.code || '"', rule = 'the record with this `id` has another `code`'
 from publications as record
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.id = staged.id and staged.given & 1 <> 0
   and staged.given & 2 <> 0 and record.code is not null and record.code is distinct from staged.code;
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_publications as staged set field = 'id', reason = 'the record with this `code` has the id ' || record.id, rule = 'the record with this `code` has another `id`'
 from publications as record
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.code = staged.code and staged.given & 1 <> 0 and record.id <> staged.id;
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_subscriptions as staged set field = 'accountId', reason = 'is missing, and a new record needs it'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 4 = 0 and staged.reason is null and not exists (select from found_subscriptions as found where found.number = staged.number);
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_subscriptions as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in', rule = 'there is no such account in this tenant or among the rows that go in'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
     where existing.account_id = staged.account_id);
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_subscriptions as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant', rule = 'there is no such account in this tenant'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1) as existing
     where existing.account_id = staged.account_id);
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_subscriptions as staged set field = 'id', reason = 'the record with this `subscriptionId` has the id ' || record.id, rule = 'the record with this `subscriptionId` has another `id`'
 from subscriptions as record
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.subscription_id = staged.subscription_id and staged.given & 1 <> 0 and record.id <> staged.id;
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_subscriptions as staged set field = 'publicationId', reason = 'is missing, and a new record needs it'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 8 = 0 and staged.reason is null and not exists (select from found_subscriptions as found where found.number = staged.number);
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_subscriptions as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant or among the rows that go in', rule = 'there is no such publication in this tenant or among the rows that go in'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.publication_id_other::text, staged.publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1 union all select id from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
     where existing.id = staged.publication_id);
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_subscriptions as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant', rule = 'there is no such publication in this tenant'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.publication_id_other::text, staged.publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1) as existing
     where existing.id = staged.publication_id);
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'there is no subscription "' || coalesce(staged.renewed_from_subs_id_other::text, staged.renewed_from_subs_id::text) || '" in this tenant or among the rows that go in', rule = 'there is no such subscription in this tenant or among the rows that go in'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.renewed_from_subs_id_other::text, staged.renewed_from_subs_id::text) is not null and not exists (select from (select id from subscriptions where tenant_id = $1 union all select id from staged_subscriptions as row where row.reason is null and not exists (select from found_subscriptions as found where found.number = row.number)) as existing
     where existing.id = staged.renewed_from_subs_id);
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_subscriptions as staged set field = 'subscriptionId', reason = 'the record with this `id` has the `subscriptionId` "' || record.subscription_id || '"', rule = 'the record with this `id` has another `subscriptionId`'
 from subscriptions as record
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.id = staged.id and staged.given & 1 <> 0
   and staged.given & 2 <> 0 and record.subscription_id is not null and record.subscription_id is distinct from staged.subscription_id;
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_tasks as staged set field = 'accountId', reason = 'is missing, and a new record needs it'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_tasks as found where found.number = staged.number);
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_tasks as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in', rule = 'there is no such account in this tenant or among the rows that go in'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
     where existing.account_id = staged.account_id);
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_tasks as staged set field = 'dueDate', reason = 'is missing, and a new record needs it'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 8 = 0 and staged.reason is null and not exists (select from found_tasks as found where found.number = staged.number);
 
--- transfer/import/judgement.ts refuseInSlices
+-- transfer/import/staging/judgement.ts refuseInSlices
 update staged_tasks as staged set field = 'title', reason = 'is missing, and a new record needs it'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 4 = 0 and staged.reason is null and not exists (select from found_tasks as found where found.number = staged.number);
 
--- transfer/import/judgement.ts refuseRepeated
+-- transfer/import/staging/judgement.ts refuseRepeated
 select from found_accounts group by record having count(*) > 1 limit 1;
 
--- transfer/import/judgement.ts refuseRepeated
+-- transfer/import/staging/judgement.ts refuseRepeated
 select from found_contacts group by record having count(*) > 1 limit 1;
 
--- transfer/import/judgement.ts refuseRepeated
+-- transfer/import/staging/judgement.ts refuseRepeated
 select from found_invoices group by record having count(*) > 1 limit 1;
 
--- transfer/import/judgement.ts refuseRepeated
+-- transfer/import/staging/judgement.ts refuseRepeated
 select from found_publications group by record having count(*) > 1 limit 1;
 
--- transfer/import/judgement.ts refuseRepeated
+-- transfer/import/staging/judgement.ts refuseRepeated
 select from found_subscriptions group by record having count(*) > 1 limit 1;
 
--- transfer/import/judgement.ts refuseRepeated
+-- transfer/import/staging/judgement.ts refuseRepeated
 select from found_tasks group by record having count(*) > 1 limit 1;
 
--- transfer/import/judgement.ts refuseSelfReference
+-- transfer/import/staging/judgement.ts refuseSelfReference
 update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'a subscription cannot be renewed from itself'
 from found_subscriptions as found
 where staged.reason is null and found.number = staged.number and staged.renewed_from_subs_id = found.record;
 
--- transfer/import/judgement.ts refuseSelfReference
+-- transfer/import/staging/judgement.ts refuseSelfReference
 update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'a subscription cannot be renewed from itself'
 where staged.reason is null and staged.renewed_from_subs_id = staged.id;
 
--- transfer/import/judgement.ts resolveReferences
+-- transfer/import/staging/judgement.ts resolveReferences
 update staged_accounts as staged set primary_publication_id = existing.id
 from (select id, code from publications where tenant_id = $1 union all select id, code from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
 where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and existing.code = staged.primary_publication_id_other;
 
--- transfer/import/judgement.ts resolveReferences
+-- transfer/import/staging/judgement.ts resolveReferences
 update staged_contacts as staged set account_id = existing.account_id
 from (select account_id, id from accounts where tenant_id = $1 union all select account_id, id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
 where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and existing.id = staged.account_id_other;
 
--- transfer/import/judgement.ts resolveReferences
+-- transfer/import/staging/judgement.ts resolveReferences
 update staged_contacts as staged set account_id = existing.account_id
 from (select account_id, id from accounts where tenant_id = $1) as existing
 where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and existing.id = staged.account_id_other;
 
--- transfer/import/judgement.ts resolveReferences
+-- transfer/import/staging/judgement.ts resolveReferences
 update staged_invoices as staged set account_id = existing.account_id
 from (select account_id, id from accounts where tenant_id = $1 union all select account_id, id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
 where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and existing.id = staged.account_id_other;
 
--- transfer/import/judgement.ts resolveReferences
+-- transfer/import/staging/judgement.ts resolveReferences
 update staged_invoices as staged set publication_id = existing.id
 from (select id, code from publications where tenant_id = $1 union all select id, code from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
 where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and existing.code = staged.publication_id_other;
 
--- transfer/import/judgement.ts resolveReferences
+-- transfer/import/staging/judgement.ts resolveReferences
 update staged_subscriptions as staged set account_id = existing.account_id
 from (select account_id, id from accounts where tenant_id = $1 union all select account_id, id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
 where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and existing.id = staged.account_id_other;
 
--- transfer/import/judgement.ts resolveReferences
+-- transfer/import/staging/judgement.ts resolveReferences
 update staged_subscriptions as staged set account_id = existing.account_id
 from (select account_id, id from accounts where tenant_id = $1) as existing
 where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and existing.id = staged.account_id_other;
 
--- transfer/import/judgement.ts resolveReferences
+-- transfer/import/staging/judgement.ts resolveReferences
 update staged_subscriptions as staged set publication_id = existing.id
 from (select id, code from publications where tenant_id = $1 union all select id, code from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
 where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and existing.code = staged.publication_id_other;
 
--- transfer/import/judgement.ts resolveReferences
+-- transfer/import/staging/judgement.ts resolveReferences
 update staged_subscriptions as staged set publication_id = existing.id
 from (select id, code from publications where tenant_id = $1) as existing
 where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and existing.code = staged.publication_id_other;
 
--- transfer/import/judgement.ts resolveReferences
+-- transfer/import/staging/judgement.ts resolveReferences
 update staged_subscriptions as staged set renewed_from_subs_id = existing.id
 from (select id, subscription_id from subscriptions where tenant_id = $1 union all select id, subscription_id from staged_subscriptions as row where row.reason is null and not exists (select from found_subscriptions as found where found.number = row.number)) as existing
 where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and existing.subscription_id = staged.renewed_from_subs_id_other;
 
--- transfer/import/judgement.ts resolveReferences
+-- transfer/import/staging/judgement.ts resolveReferences
 update staged_tasks as staged set account_id = existing.account_id
 from (select account_id, id from accounts where tenant_id = $1 union all select account_id, id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
 where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and existing.id = staged.account_id_other;
 
--- transfer/import/judgement.ts setLatePredecessorsAside
+-- transfer/import/staging/judgement.ts setLatePredecessorsAside
 create temp table late_predecessors as
 select row_number() over () as place, one.number, one.id, one.renewed_from_subs_id
 from staged_subscriptions as one join judged_subscriptions as judged_one
@@ -5191,30 +5191,30 @@ from staged_subscriptions as one join judged_subscriptions as judged_one
   on judged_predecessor.number = predecessor.number and judged_predecessor.action = 'create') on predecessor.id = one.renewed_from_subs_id
 where judged_predecessor.place > judged_one.place;
 
--- transfer/import/judgement.ts setLatePredecessorsAside
+-- transfer/import/staging/judgement.ts setLatePredecessorsAside
 update staged_subscriptions as staged set renewed_from_subs_id = null
 from late_predecessors as late where late.number = staged.number;
 
--- transfer/import/prune.ts findMissing
+-- transfer/import/staging/prune.ts findMissing
 create temp table missing_contacts (place bigint, record uuid);
 
--- transfer/import/prune.ts findMissing
+-- transfer/import/staging/prune.ts findMissing
 insert into missing_contacts
 select row_number() over (order by position) as place, record.id as record from contacts as record
 where record.tenant_id = $1 and record.deleted_at is null and record.position <= $2::bigint
   and not exists (select from staged_contacts as staged where staged.id = record.id) and not exists (select from staged_contacts as staged where staged.external_id = record.external_id);
 
--- transfer/import/prune.ts findMissing
+-- transfer/import/staging/prune.ts findMissing
 select (select count(*) from missing_contacts) as missing,
 (select count(*) from contacts where tenant_id = $1 and deleted_at is null) as live;
 
--- transfer/import/prune.ts findMissing
+-- transfer/import/staging/prune.ts findMissing
 select line from staged_contacts where reason is not null and id is null and external_id is null limit 1;
 
--- transfer/import/prune.ts readHeads
+-- transfer/import/staging/prune.ts readHeads
 select resource, last from heads where tenant_id = $1;
 
--- transfer/import/refusal-groups.ts refusalGroups
+-- transfer/import/staging/refusal-groups.ts refusalGroups
 with placed as (
   select coalesce(field, '') as "column", coalesce(rule, reason) as rule, reason, line, number,
     row_number() over same as place
@@ -5225,85 +5225,17 @@ select "column", rule as reason, max(reason) filter (where place = 1) as example
   array_agg(line order by number) filter (where place <= 5) as lines
 from placed group by "column", rule order by count(*) desc, min(number) limit 50;
 
--- transfer/import/runs.ts addPart
-insert into import_parts (tenant_id, run_id, number, content)
-select $1::uuid, id, $3, $4 from import_runs where tenant_id = $1 and id = $2 and state = 'receiving' for share
-on conflict (tenant_id, run_id, number) do update set content = excluded.content returning number;
+-- transfer/import/staging/unknown-statuses.ts unknownStatuses
+select status as value, count(*)::integer as count from staged_accounts
+where reason is null and status <> '' group by status order by count(*) desc limit 1000;
 
--- transfer/import/runs.ts cancelRun
-update import_runs set is_cancelled = true
-where tenant_id = $1 and id = $2 and kind = 'import' and state = 'running' and not (state = 'running' and seen_at < now() - interval '15 seconds') returning id;
+-- transfer/import/staging/unknown-statuses.ts unknownStatuses
+select status as value, count(*)::integer as count from staged_invoices
+where reason is null and status <> '' group by status order by count(*) desc limit 1000;
 
--- transfer/import/runs.ts changeRun
-update import_runs set resource = coalesce($3, resource), options = coalesce($4, options)
-where tenant_id = $1 and id = $2 and kind = 'import'
-  and (state in ('receiving', 'inspected', 'checked', 'failed', 'cancelled') or state = 'running' and seen_at < now() - interval '15 seconds') returning id;
-
--- transfer/import/runs.ts createRun
-insert into import_runs (tenant_id, id, kind, file_name, resource, import_id)
-values ($1, $2, $3, $4, $5, $6);
-
--- transfer/import/runs.ts deleteOldRuns
-delete from import_runs where tenant_id = $1 and created_at < now() - interval '1 day' and (state <> 'running' or state = 'running' and seen_at < now() - interval '15 seconds');
-
--- transfer/import/runs.ts deleteOldRuns
-select 1 from import_runs where tenant_id = $1 and created_at < now() - interval '1 day' and (state <> 'running' or state = 'running' and seen_at < now() - interval '15 seconds') limit 1;
-
--- transfer/import/runs.ts deleteRuns
-delete from import_runs where tenant_id = $1 and (state <> 'running' or state = 'running' and seen_at < now() - interval '15 seconds');
-
--- transfer/import/runs.ts endRun
-delete from import_parts where tenant_id = $1 and run_id = $2;
-
--- transfer/import/runs.ts endRun
-update import_runs set state = $3, created = $4, changed = $5, unchanged = $6, refused = $7, refusals = $8,
-  removed = $9, restored = $10, kept = $11, import_id = coalesce($12, import_id), groups = $13,
-  inspection = coalesce($14, inspection), resource = coalesce($15, resource), options = coalesce($16, options), files = $17
-where tenant_id = $1 and id = $2;
-
--- transfer/import/runs.ts failRun
-update import_runs set state = 'failed', problem = $3 where tenant_id = $1 and id = $2;
-
--- transfer/import/runs.ts findMapping
-select resource, options from import_mappings where tenant_id = $1 and header = $2;
-
--- transfer/import/runs.ts findRun
-select id, kind, case when state = 'running' and seen_at < now() - interval '15 seconds' then 'interrupted' else state end as state, file_name as "fileName",
-resource, options, inspection, (
-  select coalesce(sum(length(content)), 0)::bigint from import_parts
-  where tenant_id = $1 and run_id = import_runs.id
-) as bytes, progress, created, changed, unchanged, refused, refusals, groups, files, removed, restored, kept,
-rejected_file is not null as "hasRejectedRows", import_id as "importId", problem, created_at as "createdAt" from import_runs where tenant_id = $1 and id = $2;
-
--- transfer/import/runs.ts mayAnnounce
-select from import_runs where tenant_id = $1 and kind = 'import' and state <> 'done' limit 20;
-
--- transfer/import/runs.ts partsOf
-select content, (select max(number) from import_parts where tenant_id = $1 and run_id = $2) as last
-from import_parts where tenant_id = $1 and run_id = $2 and number = $3;
-
--- transfer/import/runs.ts readRejectedRows
-select rejected_name as name, rejected_file as file from import_runs
-where tenant_id = $1 and id = $2 and rejected_file is not null;
-
--- transfer/import/runs.ts rememberMapping
-delete from import_mappings where tenant_id = $1 and header in (
-select header from import_mappings where tenant_id = $1 order by used_at desc offset 1000);
-
--- transfer/import/runs.ts rememberMapping
-insert into import_mappings (tenant_id, header, resource, options) values ($1, $2, $3, $4)
-on conflict (tenant_id, header) do update set resource = excluded.resource, options = excluded.options, used_at = excluded.used_at;
-
--- transfer/import/runs.ts storeProgress
-update import_runs set seen_at = now(), progress = coalesce($3, progress)
-where tenant_id = $1 and id = $2 returning is_cancelled as "isCancelled";
-
--- transfer/import/runs.ts storeRejectedRows
-update import_runs set rejected_name = $3, rejected_file = $4 where tenant_id = $1 and id = $2;
-
--- transfer/import/runs.ts takeRun
-update import_runs set state = 'running', seen_at = now(), progress = null, problem = null, is_cancelled = false
-where tenant_id = $1 and id = $2 and (state in ('receiving', 'inspected', 'checked', 'failed', 'cancelled') or state = 'running' and seen_at < now() - interval '15 seconds') returning id;
+-- transfer/import/staging/unknown-statuses.ts unknownStatuses
+select status as value, count(*)::integer as count from staged_subscriptions
+where reason is null and status <> '' group by status order by count(*) desc limit 1000;
 
 -- transfer/import/undo.ts chunksOf
 select first, last from import_creations where tenant_id = $1 and import_id = $2 and resource = $3 order by first;
@@ -5434,17 +5366,102 @@ from import_changes as image left join subscriptions as record on record.tenant_
 where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
 order by image.record_id limit $5;
 
--- transfer/import/unknown-statuses.ts unknownStatuses
-select status as value, count(*)::integer as count from staged_accounts
-where reason is null and status <> '' group by status order by count(*) desc limit 1000;
+-- transfer/runs/runs.ts addPart
+insert into import_parts (tenant_id, run_id, number, content)
+select $1::uuid, id, $3, $4 from import_runs where tenant_id = $1 and id = $2 and state = 'receiving' for share
+on conflict (tenant_id, run_id, number) do update set content = excluded.content returning number;
 
--- transfer/import/unknown-statuses.ts unknownStatuses
-select status as value, count(*)::integer as count from staged_invoices
-where reason is null and status <> '' group by status order by count(*) desc limit 1000;
+-- transfer/runs/runs.ts cancelRun
+update import_runs set is_cancelled = true
+where tenant_id = $1 and id = $2 and kind = 'import' and state = 'running' and not (state = 'running' and seen_at < now() - interval '15 seconds') returning id;
 
--- transfer/import/unknown-statuses.ts unknownStatuses
-select status as value, count(*)::integer as count from staged_subscriptions
-where reason is null and status <> '' group by status order by count(*) desc limit 1000;
+-- transfer/runs/runs.ts changeRun
+update import_runs set resource = coalesce($3, resource), options = coalesce($4, options)
+where tenant_id = $1 and id = $2 and kind = 'import'
+  and (state in ('receiving', 'inspected', 'checked', 'failed', 'cancelled') or state = 'running' and seen_at < now() - interval '15 seconds') returning id;
+
+-- transfer/runs/runs.ts createRun
+insert into import_runs (tenant_id, id, kind, file_name, resource, import_id)
+values ($1, $2, $3, $4, $5, $6);
+
+-- transfer/runs/runs.ts deleteOldRuns
+delete from import_runs where tenant_id = $1 and created_at < now() - interval '1 day' and (state <> 'running' or state = 'running' and seen_at < now() - interval '15 seconds');
+
+-- transfer/runs/runs.ts deleteOldRuns
+select 1 from import_runs where tenant_id = $1 and created_at < now() - interval '1 day' and (state <> 'running' or state = 'running' and seen_at < now() - interval '15 seconds') limit 1;
+
+-- transfer/runs/runs.ts deleteRuns
+delete from import_runs where tenant_id = $1 and (state <> 'running' or state = 'running' and seen_at < now() - interval '15 seconds');
+
+-- transfer/runs/runs.ts endRun
+delete from import_parts where tenant_id = $1 and run_id = $2;
+
+-- transfer/runs/runs.ts endRun
+update import_runs set state = $3, created = $4, changed = $5, unchanged = $6, refused = $7, refusals = $8,
+  removed = $9, restored = $10, kept = $11, import_id = coalesce($12, import_id), groups = $13,
+  inspection = coalesce($14, inspection), resource = coalesce($15, resource), options = coalesce($16, options), files = $17
+where tenant_id = $1 and id = $2;
+
+-- transfer/runs/runs.ts failRun
+update import_runs set state = 'failed', problem = $3 where tenant_id = $1 and id = $2;
+
+-- transfer/runs/runs.ts findMapping
+select resource, options from import_mappings where tenant_id = $1 and header = $2;
+
+-- transfer/runs/runs.ts findRun
+select id, kind, case when state = 'running' and seen_at < now() - interval '15 seconds' then 'interrupted' else state end as state, file_name as "fileName",
+resource, options, inspection, (
+  select coalesce(sum(length(content)), 0)::bigint from import_parts
+  where tenant_id = $1 and run_id = import_runs.id
+) as bytes, progress, created, changed, unchanged, refused, refusals, groups, files, removed, restored, kept,
+rejected_file is not null as "hasRejectedRows", import_id as "importId", problem, created_at as "createdAt" from import_runs where tenant_id = $1 and id = $2;
+
+-- transfer/runs/runs.ts mayAnnounce
+select from import_runs where tenant_id = $1 and kind = 'import' and state <> 'done' limit 20;
+
+-- transfer/runs/runs.ts partsOf
+select content, (select max(number) from import_parts where tenant_id = $1 and run_id = $2) as last
+from import_parts where tenant_id = $1 and run_id = $2 and number = $3;
+
+-- transfer/runs/runs.ts readRejectedRows
+select rejected_name as name, rejected_file as file from import_runs
+where tenant_id = $1 and id = $2 and rejected_file is not null;
+
+-- transfer/runs/runs.ts rememberMapping
+delete from import_mappings where tenant_id = $1 and header in (
+select header from import_mappings where tenant_id = $1 order by used_at desc offset 1000);
+
+-- transfer/runs/runs.ts rememberMapping
+insert into import_mappings (tenant_id, header, resource, options) values ($1, $2, $3, $4)
+on conflict (tenant_id, header) do update set resource = excluded.resource, options = excluded.options, used_at = excluded.used_at;
+
+-- transfer/runs/runs.ts storeProgress
+update import_runs set seen_at = now(), progress = coalesce($3, progress)
+where tenant_id = $1 and id = $2 returning is_cancelled as "isCancelled";
+
+-- transfer/runs/runs.ts storeRejectedRows
+update import_runs set rejected_name = $3, rejected_file = $4 where tenant_id = $1 and id = $2;
+
+-- transfer/runs/runs.ts takeRun
+update import_runs set state = 'running', seen_at = now(), progress = null, problem = null, is_cancelled = false
+where tenant_id = $1 and id = $2 and (state in ('receiving', 'inspected', 'checked', 'failed', 'cancelled') or state = 'running' and seen_at < now() - interval '15 seconds') returning id;
+
+-- webhooks/administration.ts update
+-- webhooks/deliveries/queries.ts putBack
+-- webhooks/history/queries.ts replayDeliveries
+-- webhooks/history/queries.ts sendAgain
+-- webhooks/legacy/queries.ts attachSystem
+-- webhooks/legacy/queries.ts retryDeliveries
+select wake_webhook_worker($1, 'later', now());
+
+-- webhooks/administration.ts update
+-- webhooks/deliveries/queries.ts settleDelivered
+update webhook_deliveries as first set next_attempt_at = now()
+where tenant_id = $1 and endpoint_id = $2 and settled_at is null and failed_at is null and next_attempt_at > now()
+  and (claimed_until is null or claimed_until <= now()) and not exists (
+    select from webhook_deliveries as earlier
+    where earlier.tenant_id = $1 and earlier.endpoint_id = $2 and earlier.record_id = first.record_id
+      and earlier.settled_at is null and earlier.sequence < first.sequence);
 
 -- webhooks/deliveries/queries.ts claimDelivery
 select kind, url, sealed_secret as "sealedSecret", silences, (now() + interval '1 hour')::text as "inAnHour",
@@ -5508,25 +5525,8 @@ update webhook_endpoints set failing_since = least(failing_since, now()), silenc
 where tenant_id = $1 and id = $2;
 
 -- webhooks/deliveries/queries.ts putBack
--- webhooks/endpoints/administration.ts update
--- webhooks/history/queries.ts replayDeliveries
--- webhooks/history/queries.ts sendAgain
--- webhooks/legacy/queries.ts attachSystem
--- webhooks/legacy/queries.ts retryDeliveries
-select wake_webhook_worker($1, 'later', now());
-
--- webhooks/deliveries/queries.ts putBack
 update webhook_deliveries set claimed_until = null, next_attempt_at = now(), attempts_before = attempts_before + 1
 where tenant_id = $1 and endpoint_id = $2 and sequence = $3 and attempts = $4;
-
--- webhooks/deliveries/queries.ts settleDelivered
--- webhooks/endpoints/administration.ts update
-update webhook_deliveries as first set next_attempt_at = now()
-where tenant_id = $1 and endpoint_id = $2 and settled_at is null and failed_at is null and next_attempt_at > now()
-  and (claimed_until is null or claimed_until <= now()) and not exists (
-    select from webhook_deliveries as earlier
-    where earlier.tenant_id = $1 and earlier.endpoint_id = $2 and earlier.record_id = first.record_id
-      and earlier.settled_at is null and earlier.sequence < first.sequence);
 
 -- webhooks/deliveries/queries.ts settleDelivered
 select silences, failing_since is not null as "isFailing" from webhook_endpoints

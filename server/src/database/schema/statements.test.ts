@@ -24,17 +24,24 @@ import { exportAudit } from '../../audit/export.ts'
 import { chainWaiting, countWaiting, isInChain, verifyChain } from '../../audit/queries.ts'
 import { endSession } from '../../authorization-server/adapter.ts'
 import { webhookEndpoints } from '../../doctor/queries.ts'
-import { listTokens, rotateToken } from '../../identity/access-tokens.ts'
-import { setApplicationDisabled } from '../../identity/applications.ts'
-import { hasConsented, withdrawConsentsOfSession } from '../../identity/consents.ts'
-import { allowMail, consumeInvitation } from '../../identity/invitations.ts'
-import { listMembers, removeMember } from '../../identity/members.ts'
-import { setTimeZone } from '../../identity/tenants.ts'
-import { emailKey, findUser, hashPasswordOf, proveAddress, removePassword, setSubject } from '../../identity/users.ts'
+import { setApplicationDisabled } from '../../identity/people/applications.ts'
+import { hasConsented, withdrawConsentsOfSession } from '../../identity/people/consents.ts'
+import { allowMail, consumeInvitation } from '../../identity/people/invitations.ts'
+import { listMembers, removeMember } from '../../identity/people/members.ts'
+import { setTimeZone } from '../../identity/people/tenants.ts'
+import {
+  emailKey,
+  findUser,
+  hashPasswordOf,
+  proveAddress,
+  removePassword,
+  setSubject,
+} from '../../identity/people/users.ts'
+import { listTokens, rotateToken } from '../../identity/tokens/access-tokens.ts'
 import { makeCanary, newTwins, removeCanaries } from '../../probe/canaries.ts'
 import { fillKeys } from '../../records/filled-keys.ts'
-import { newSearchTidier } from '../../records/search.ts'
-import { shardedWriteFunctions } from '../../records/sharded-write.ts'
+import { newSearchTidier } from '../../records/lists/search.ts'
+import { shardedWriteFunctions } from '../../records/writes/sharded-write.ts'
 import { eraseContact } from '../../resources/contacts/erasure.ts'
 import { isKnownContact } from '../../resources/contacts/queries.ts'
 import { exportRecords } from '../../transfer/export/export.ts'
@@ -52,6 +59,7 @@ import {
 import { makeExport } from '../../transfer/export/export-work.ts'
 import { importFiles } from '../../transfer/import/import.ts'
 import { deleteOldImages } from '../../transfer/import/journal.ts'
+import { undoImport } from '../../transfer/import/undo.ts'
 import {
   addPart,
   cancelRun,
@@ -67,8 +75,7 @@ import {
   storeProgress,
   storeRejectedRows,
   takeRun,
-} from '../../transfer/import/runs.ts'
-import { undoImport } from '../../transfer/import/undo.ts'
+} from '../../transfer/runs/runs.ts'
 import {
   type Claimed,
   claimDelivery,
@@ -85,8 +92,8 @@ import { deleteOldEvents } from '../../webhooks/history/queries.ts'
 import { detach, retry } from '../../webhooks/legacy/administration.ts'
 import { deleteOldIdempotencyRecords } from '../idempotency-records.ts'
 import type { TenantQuery } from '../tenant-query.ts'
+import { findTenantTables, withoutPolicy } from '../tenant-tables.ts'
 import { noteSource, versionsFrom } from '../versions.ts'
-import { findTenantTables, withoutPolicy } from './tenant-tables.ts'
 
 /** A tour through all that the service does; what it sends on the way is looked at below. */
 const recorded = new RecordedStatements()
@@ -419,13 +426,13 @@ test('the tour meets every statement in the sources, with exceptions that only g
     // Of two processes that take one code at the same moment, the second sends these.
     'authorization-server/adapter.ts: delete from authorization_state where model = $1 and grant_i',
     'authorization-server/adapter.ts: select grant_id from authorization_state where model = $1 an',
-    'identity/outside-issuer.ts: select membership.tenant_id as "tenantId", membership.user_i',
+    'identity/tokens/outside-issuer.ts: select membership.tenant_id as "tenantId", membership.user_i',
     // Where tables are sharded.
-    'records/sharded-write.ts: delete from search_texts where tenant_id = tenant and resour',
-    'records/sharded-write.ts: select id, body, position from',
-    'records/sharded-write.ts: select record.position, record.class,',
+    'records/writes/sharded-write.ts: delete from search_texts where tenant_id = tenant and resour',
+    'records/writes/sharded-write.ts: select id, body, position from',
+    'records/writes/sharded-write.ts: select record.position, record.class,',
     "transfer/demo/demo.ts: select pg_advisory_xact_lock(hashtext('masthead demo'))",
-    'transfer/import/copied-records.ts: insert into pg_temp.',
+    'transfer/import/staging/copied-records.ts: insert into pg_temp.',
   ])
 })
 

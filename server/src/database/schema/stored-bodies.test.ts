@@ -10,7 +10,7 @@ import {
   sampleSubscription,
 } from '../../../test/records/sample-records.ts'
 import { startService, type TestTenant } from '../../../test/service.ts'
-import { insertRecords } from '../../records/write.ts'
+import { insertRecords } from '../../records/writes/write.ts'
 import { unpreparedOn } from '../connections/connection.ts'
 import { tenantQuery } from '../tenant-query.ts'
 

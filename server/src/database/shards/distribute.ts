@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { inTransaction, type Query, unpreparedOn } from '../connections/connection.ts'
-import { findTenantTables } from '../schema/tenant-tables.ts'
+import { findTenantTables } from '../tenant-tables.ts'
 import { defineFunctions, findSharding, missingReferences } from './sharding.ts'
 
 /** The tables of people are read before the tenant of a call is known: the coordinator has them all. */

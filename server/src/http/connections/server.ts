@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { largest } from '@masthead/contract'
 import type { FastifyInstance } from 'fastify'
-import { createServer } from '../node-internals/node-http.ts'
+import { createServer } from '../../node-http.ts'
 
 /** How long a request may take to arrive, and a caller may take nothing of its response. */
 const defaultTimeoutMilliseconds = 30_000

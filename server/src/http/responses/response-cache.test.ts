@@ -10,7 +10,7 @@ import { openDatabase } from '../../database/database.ts'
 import { versionsFrom } from '../../database/versions.ts'
 import { hashToken } from '../../identity/token-format.ts'
 import { getRecord } from '../../records/identifiers.ts'
-import { lockHead, writeRecords } from '../../records/write.ts'
+import { lockHead, writeRecords } from '../../records/writes/write.ts'
 import { ResponseCache } from './response-cache.ts'
 
 /** Two nodes on one database: one in this process, and one in a process of its own. */

@@ -1,6 +1,6 @@
 import { isTagged, managementApi, type NamedOperation } from '@masthead/contract'
 import type { HandlerResult } from '../../operation-call.ts'
-import type { Links } from '../../records/list.ts'
+import type { Links } from '../../records/lists/list.ts'
 import { entityTag } from './conditional.ts'
 
 export type HeadersOf = (answer: HandlerResult, query: object, body: string | Buffer) => Record<string, string>

@@ -5,7 +5,7 @@ import {
   listApplicationsOf,
   registerApplication,
   setApplicationDisabled,
-} from '../../identity/applications.ts'
+} from '../../identity/people/applications.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { invalidProperty } from '../../problem.ts'
 import { Refusal } from '../../refusal.ts'

@@ -1,6 +1,6 @@
 import type { ManagementResources } from '@masthead/contract'
 import { deleteGrant } from '../../authorization-server/adapter.ts'
-import { findConsents, withdrawConsents } from '../../identity/consents.ts'
+import { findConsents, withdrawConsents } from '../../identity/people/consents.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { json, notFound, userOf } from '../responses.ts'
 

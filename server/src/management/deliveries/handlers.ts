@@ -1,7 +1,7 @@
 import type { ManagementResources } from '@masthead/contract'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { Handlers } from '../../operation-call.ts'
-import { find, resend, sendTestEvent } from '../../webhooks/endpoints/administration.ts'
+import { find, resend, sendTestEvent } from '../../webhooks/administration.ts'
 import type { Endpoint } from '../../webhooks/endpoints/queries.ts'
 import { findDelivery, listDeliveries, withoutDetail } from '../../webhooks/history/queries.ts'
 import { found, json, pageOf } from '../responses.ts'

@@ -2,9 +2,9 @@ import { importPart, type ManagementResources } from '@masthead/contract'
 import type { TenantQuery } from '../../database/tenant-query.ts'
 import type { Call, Handlers } from '../../operation-call.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
-import { cancelHere } from '../../transfer/background-job.ts'
-import type { RunWork } from '../../transfer/import/run-process.ts'
-import { beginImportRun } from '../../transfer/import/runner.ts'
+import { cancelHere } from '../../transfer/runs/background-job.ts'
+import { beginImportRun } from '../../transfer/runs/import-runner.ts'
+import type { RunWork } from '../../transfer/runs/run-process.ts'
 import {
   addPart,
   cancelRun,
@@ -14,7 +14,7 @@ import {
   mayAnnounce,
   readRejectedRows,
   takeRun,
-} from '../../transfer/import/runs.ts'
+} from '../../transfer/runs/runs.ts'
 import { beginRun } from '../background-runs.ts'
 import { found, json, notFound } from '../responses.ts'
 

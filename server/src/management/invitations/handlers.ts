@@ -6,10 +6,10 @@ import {
   listInvitations,
   newInvitationSecret,
   withdrawInvitation,
-} from '../../identity/invitations.ts'
-import { isMember } from '../../identity/members.ts'
-import { findTenantById } from '../../identity/tenants.ts'
-import { emailKey, findUser, isEmail } from '../../identity/users.ts'
+} from '../../identity/people/invitations.ts'
+import { isMember } from '../../identity/people/members.ts'
+import { findTenantById } from '../../identity/people/tenants.ts'
+import { emailKey, findUser, isEmail } from '../../identity/people/users.ts'
 import { invitationMail } from '../../mail/invitation-mail.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { invalidProperty, Problem } from '../../problem.ts'

@@ -8,8 +8,8 @@ import {
   removeMember,
   setLegacyUserId,
   setRole,
-} from '../../identity/members.ts'
-import { lockAddress } from '../../identity/users.ts'
+} from '../../identity/people/members.ts'
+import { lockAddress } from '../../identity/people/users.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
 import { found, json } from '../responses.ts'

@@ -1,6 +1,6 @@
 import type { ManagementResources } from '@masthead/contract'
 import type { Handlers } from '../../operation-call.ts'
-import { readToday } from '../../records/today.ts'
+import { readToday } from '../../records/lists/today.ts'
 import { json } from '../responses.ts'
 import { receivablesByAge, renewalsByMonth, subscriptionsByPublication, subscriptionsByStatus } from './queries.ts'
 

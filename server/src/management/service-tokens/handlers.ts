@@ -1,6 +1,12 @@
 import type { ManagementResources } from '@masthead/contract'
 import type { Query } from '../../database/connections/connection.ts'
-import { type AccessToken, createToken, findTokens, revokeToken, rotateToken } from '../../identity/access-tokens.ts'
+import {
+  type AccessToken,
+  createToken,
+  findTokens,
+  revokeToken,
+  rotateToken,
+} from '../../identity/tokens/access-tokens.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
 import { found, json, requireText } from '../responses.ts'

@@ -1,5 +1,5 @@
 import type { ManagementResources } from '@masthead/contract'
-import { findTenantById, knownTimeZone, setTimeZone, type Tenant } from '../../identity/tenants.ts'
+import { findTenantById, knownTimeZone, setTimeZone, type Tenant } from '../../identity/people/tenants.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { invalidProperty } from '../../problem.ts'
 import { json } from '../responses.ts'

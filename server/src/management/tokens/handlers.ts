@@ -5,7 +5,7 @@ import {
   createToken,
   findTokens,
   revokeToken,
-} from '../../identity/access-tokens.ts'
+} from '../../identity/tokens/access-tokens.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
 import { found, json, requireMember, requireText, userOf } from '../responses.ts'

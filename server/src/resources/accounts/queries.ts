@@ -2,7 +2,7 @@ import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
 import { requireReference } from '../../records/identifiers.ts'
 import type { StoredRecord } from '../../records/stored-record.ts'
-import { type Writer, write } from '../../records/write.ts'
+import { type Writer, write } from '../../records/writes/write.ts'
 import { type Route, routeOf } from '../../webhooks/legacy/queries.ts'
 import type { NewAccount } from './rules.ts'
 

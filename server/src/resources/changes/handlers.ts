@@ -1,6 +1,6 @@
 import type { changes } from '@masthead/contract'
 import type { Handlers } from '../../operation-call.ts'
-import { readChanges } from '../../records/changes.ts'
+import { readChanges } from '../../records/lists/changes.ts'
 import { followedResources } from './rules.ts'
 
 export const handlers: Handlers<typeof changes> = {

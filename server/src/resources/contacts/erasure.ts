@@ -2,10 +2,10 @@ import type { Author } from '../../audit/author.ts'
 import { audit, destroyKey } from '../../audit/queries.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { forgetAnswersAbout } from '../../database/idempotency-records.ts'
-import { lockHead, writeRecords } from '../../records/write.ts'
+import { lockHead, writeRecords } from '../../records/writes/write.ts'
 import { withdrawExports } from '../../transfer/export/export-jobs.ts'
 import { deleteImages } from '../../transfer/import/journal.ts'
-import { deleteRuns } from '../../transfer/import/runs.ts'
+import { deleteRuns } from '../../transfer/runs/runs.ts'
 import { deleteEventsOf } from '../../webhooks/events/queries.ts'
 
 /** Nothing stays but that there was a contact of this id, and who did what when. */

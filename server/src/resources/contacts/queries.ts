@@ -2,7 +2,7 @@ import { isAudited } from '../../audit/queries.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { requireReference } from '../../records/identifiers.ts'
 import type { StoredRecord } from '../../records/stored-record.ts'
-import { type Writer, write } from '../../records/write.ts'
+import { type Writer, write } from '../../records/writes/write.ts'
 
 export const insertContact = (
   tenant: TenantDatabase,

@@ -7,7 +7,6 @@ import type { TenantQuery } from '../../database/tenant-query.ts'
 import type { Principal } from '../../identity/principal.ts'
 import type { FileResponse, HandlerResult, Handlers } from '../../operation-call.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
-import { cancelHere } from '../../transfer/background-job.ts'
 import {
   chunkBytes,
   createExport,
@@ -18,7 +17,8 @@ import {
   listExports,
   readChunk,
 } from '../../transfer/export/export-jobs.ts'
-import { beginAbandoned, beginExportRun } from '../../transfer/export/export-runner.ts'
+import { cancelHere } from '../../transfer/runs/background-job.ts'
+import { beginAbandoned, beginExportRun } from '../../transfer/runs/export-runner.ts'
 import { readableLists, requireReadable } from '../readable-lists.ts'
 import { requireFilters } from './rules.ts'
 

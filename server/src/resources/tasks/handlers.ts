@@ -1,8 +1,8 @@
 import type { Resources } from '@masthead/contract'
 import type { Handlers } from '../../operation-call.ts'
 import { readRecord, requireReference } from '../../records/identifiers.ts'
-import { listRecords } from '../../records/list.ts'
-import { updateRecord } from '../../records/update.ts'
+import { listRecords } from '../../records/lists/list.ts'
+import { updateRecord } from '../../records/writes/update.ts'
 import { insertTask } from './queries.ts'
 import { changesOf, newTask } from './rules.ts'
 

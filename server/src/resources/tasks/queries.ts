@@ -1,6 +1,6 @@
 import type { TenantDatabase } from '../../database/database.ts'
 import { requireReference } from '../../records/identifiers.ts'
-import { type Writer, write } from '../../records/write.ts'
+import { type Writer, write } from '../../records/writes/write.ts'
 import { type Route, routeOf } from '../../webhooks/legacy/queries.ts'
 import type { NewTask } from './rules.ts'
 

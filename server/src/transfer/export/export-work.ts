@@ -4,7 +4,7 @@ import { exportLimits, type ListedName } from '@masthead/contract'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
 import { Refusal } from '../../refusal.ts'
-import { beginPace, type Pace } from '../import/pace.ts'
+import { beginPace, type Pace } from '../pace.ts'
 import type { Selection } from './copy-out.ts'
 import { beginExport, writeFiles } from './export.ts'
 import {

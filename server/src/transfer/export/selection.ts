@@ -1,9 +1,9 @@
 import type { ListedName } from '@masthead/contract'
 import pg from 'pg'
 import type { TenantDatabase } from '../../database/database.ts'
-import { type ListQuery, readFilters } from '../../records/filters.ts'
+import { type ListQuery, readFilters } from '../../records/lists/filters.ts'
+import { filterConditions } from '../../records/lists/untallied-page.ts'
 import { tables } from '../../records/tables.ts'
-import { filterConditions } from '../../records/untallied-page.ts'
 import type { Selection } from './copy-out.ts'
 
 /** What the list of a resource would show with these filters, on all of its pages. */

@@ -4,13 +4,13 @@ import { audit } from '../../audit/queries.ts'
 import { inTransaction } from '../../database/connections/connection.ts'
 import type { TenantQuery as Query } from '../../database/tenant-query.ts'
 import { type Fields, imageOf, type StoredRecord } from '../../records/stored-record.ts'
-import { lockHead, writeRecords } from '../../records/write.ts'
+import { lockHead, writeRecords } from '../../records/writes/write.ts'
 import { followedName } from '../../values.ts'
+import type { Pace } from '../pace.ts'
 import { storeChanges, storeCreations } from './journal.ts'
-import { judgementTable, lateTable } from './judgement.ts'
-import type { Pace } from './pace.ts'
-import { missingTable } from './prune.ts'
-import { stagingTable } from './staged-rows.ts'
+import { judgementTable, lateTable } from './staging/judgement.ts'
+import { missingTable } from './staging/prune.ts'
+import { stagingTable } from './staging/staged-rows.ts'
 
 /** How many records one transaction creates or changes, so that other writers hardly wait. */
 const [mostCreated, mostChanged] = [2_500, 1_000]

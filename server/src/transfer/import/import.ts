@@ -9,28 +9,35 @@ import type { Query } from '../../database/connections/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
 import { codeOf, messageOf } from '../../error-message.ts'
-import { changesCursorNow } from '../../records/changes-cursor.ts'
 import { newId } from '../../records/identifiers.ts'
+import { changesCursorNow } from '../../records/lists/changes-cursor.ts'
 import { Refusal } from '../../refusal.ts'
 import type { Bounds } from '../files/bounds.ts'
 import { asRefusal } from '../files/byte-source.ts'
 import { formatOfName, importedAs, resourceOfName } from '../files/file-names.ts'
+import { beginPace, type Pace } from '../pace.ts'
+import type { Mappings } from '../reading/mapping.ts'
 import { openTables, type ReadingOptions, type Source, sourceOf } from '../reading/sources.ts'
 import { LookAgain, readTable, refuseProblems } from '../reading/table-reading.ts'
 import { applyChanges, applyCreations, applyLatePredecessors, applyPrune, type Batch } from './apply.ts'
-import { withCopies } from './copied-records.ts'
 import { addCounts, tellOfImport, type WrittenCounts } from './import-events.ts'
 import { withImportLock } from './import-lock.ts'
 import { beginImport, endImport, type FileSummary } from './journal.ts'
-import { type Counts, judge } from './judgement.ts'
-import type { Mappings } from './mapping.ts'
-import { beginPace, type Pace } from './pace.ts'
-import { findMissing, type Missing, prunable, readHeads, refuseLargePrune } from './prune.ts'
-import { type RefusalGroup, refusalGroups } from './refusal-groups.ts'
-import { type Rejection, setRejectedAside, writeRejected } from './rejections.ts'
-import type { RunProgress } from './runs.ts'
-import { createStagingTable, RowStager, stagingTable } from './staged-rows.ts'
-import { type UnknownStatus, unknownStatuses } from './unknown-statuses.ts'
+import { withCopies } from './staging/copied-records.ts'
+import { type Counts, judge } from './staging/judgement.ts'
+import { findMissing, type Missing, prunable, readHeads, refuseLargePrune } from './staging/prune.ts'
+import { type RefusalGroup, refusalGroups } from './staging/refusal-groups.ts'
+import { type Rejection, setRejectedAside, writeRejected } from './staging/rejections.ts'
+import { createStagingTable, RowStager, stagingTable } from './staging/staged-rows.ts'
+import { type UnknownStatus, unknownStatuses } from './staging/unknown-statuses.ts'
+
+/** How far an import is. */
+export type ImportProgress = {
+  step: 'reading' | 'judging' | 'writing' | 'undoing'
+  done: number
+  of: number
+  rows: number
+}
 
 export type ImportOptions = {
   mappings?: Mappings
@@ -57,7 +64,7 @@ export type ImportOptions = {
   prune?: boolean
   force?: boolean
   signal?: AbortSignal
-  onProgress?: (progress: RunProgress & { what: string }) => void
+  onProgress?: (progress: ImportProgress & { what: string }) => void
   /** Called before records are marked as deleted. */
   onPrune?: (missing: Missing) => void
   /** Called for files in a folder that could hold records but are named after no resource. */

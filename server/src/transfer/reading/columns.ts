@@ -1,7 +1,7 @@
 import { importKeysOf, type ResourceName, resourceNames, storedFieldsOf } from '@masthead/contract'
 import { fieldOfHeading } from '@masthead/contract/field-names'
 import { rejectionColumns } from '../files/rejected-rows.ts'
-import { emptyMapping, type Mapping, partedHeadings, targetsOf } from '../import/mapping.ts'
+import { emptyMapping, type Mapping, partedHeadings, targetsOf } from './mapping.ts'
 
 /** Which field a column of a file holds, and why. */
 export type Column = {

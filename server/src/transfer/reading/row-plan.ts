@@ -2,9 +2,9 @@ import { type Field, type ResourceName, storedFieldsOf } from '@masthead/contrac
 import { type Cell, textOfCell } from '../files/cell.ts'
 import type { SourceRow } from '../files/csv-rows.ts'
 import { cellOfSpreadsheet } from '../files/spreadsheet-cells.ts'
-import { type Mapping, targetsOf } from '../import/mapping.ts'
 import { type ColumnReader, isText, plainValue } from './column-format.ts'
 import type { Column } from './columns.ts'
+import { type Mapping, targetsOf } from './mapping.ts'
 import type { GivenValue } from './wrong-cell.ts'
 
 export type GivenRow = {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type ManagementResources, type Output, type ResourceName, storedFieldsOf } from '@masthead/contract'
 import { normalisedHeading } from '@masthead/contract/field-names'
 import { Refusal } from '../../refusal.ts'
-import { emptyMapping, type Mapping } from '../import/mapping.ts'
+import { emptyMapping, type Mapping } from './mapping.ts'
 import type { ReadingOptions } from './sources.ts'
 
 /** What somebody decided about a file that was sent, as the API takes it. */

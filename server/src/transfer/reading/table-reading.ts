@@ -9,7 +9,6 @@ import type { Escapes } from '../files/escaped-rows.ts'
 import type { SourceFile } from '../files/source-file.ts'
 import { markOf } from '../files/spreadsheet-cells.ts'
 import { encodingNames } from '../files/text-encoding.ts'
-import { hint, type Mapping, partedHeadings, targetsOf } from '../import/mapping.ts'
 import {
   type ColumnReader,
   type Currency,
@@ -22,6 +21,7 @@ import {
 } from './column-format.ts'
 import { type Column, matchColumns } from './columns.ts'
 import { evidenceOf } from './evidence-of.ts'
+import { hint, type Mapping, partedHeadings, targetsOf } from './mapping.ts'
 import { type GivenRow, RowPlan } from './row-plan.ts'
 
 export type TableOptions = FormatOptions & {

@@ -6,8 +6,8 @@ import { newPerson } from '../../../../test/browsers/oauth-browser.ts'
 import { injectRequest } from '../../../../test/requests/injected-request.ts'
 import { generous, startService } from '../../../../test/service.ts'
 import { operator } from '../../../audit/author.ts'
-import { createToken, revokeToken } from '../../../identity/access-tokens.ts'
 import { newToken } from '../../../identity/token-format.ts'
+import { createToken, revokeToken } from '../../../identity/tokens/access-tokens.ts'
 
 const most = 6
 const service = await startService({ rateLimits: { ...generous, unknownTokens: most } })

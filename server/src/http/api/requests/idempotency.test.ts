@@ -3,7 +3,7 @@ import { before, describe, test } from 'node:test'
 import { sampleAccount } from '../../../../test/records/sample-records.ts'
 import { type CallResponse, startService, type TestTenant } from '../../../../test/service.ts'
 import { operator } from '../../../audit/author.ts'
-import { rotateToken } from '../../../identity/access-tokens.ts'
+import { rotateToken } from '../../../identity/tokens/access-tokens.ts'
 
 const service = await startService()
 let tenant: TestTenant
