@@ -1,5 +1,4 @@
 import { resolve } from 'node:path'
-import { setFlagsFromString } from 'node:v8'
 import { threadId } from 'node:worker_threads'
 import { basePath } from '@masthead/contract'
 import { Command } from 'commander'
@@ -26,6 +25,7 @@ import type { ThreadReports } from '../metrics/process-metrics.ts'
 import { isService } from '../systemd/service-settings.ts'
 import { stateFolder } from '../systemd/unit.ts'
 import type { InhabitedDemo } from '../transfer/demo/demo.ts'
+import { boundNewSpace } from '../workers/new-space.ts'
 import type { Served } from '../workers/served-app.ts'
 import { dataDirectoryOption } from './options.ts'
 import { curlLine, faint, say, shellWord, showJson, showLines, strong } from './output.ts'
@@ -153,9 +153,7 @@ const start = async (
 ): Promise<Serving> => {
   if (workers === 1) {
     const { serveApp } = await import('../workers/served-app.ts')
-    // V8 would let the space for new objects, nearly all of them garbage, grow to twice 64 MiB in a busy thread, which
-    // fits into no cache of the processor.
-    setFlagsFromString('--semi-space-growth-factor=1')
+    boundNewSpace(16)
     const app = await serveApp(served, { database, log, reusePort: false })
     const collectMetrics = async () => ({
       reports: [{ thread: threadId, worker: 'main', snapshot: await app.collectMetrics() }],
