@@ -5,7 +5,7 @@ import type { HandlerResult } from '../../operation-call.ts'
 import type { Problem } from '../../problem.ts'
 import { requireMatch } from '../responses/conditional.ts'
 import { openToAllOrigins } from '../responses/cross-origin.ts'
-import type { EncodedResponse } from '../responses/encoding.ts'
+import { type Body, bodyOf, type EncodedResponse } from '../responses/encoding.ts'
 import { problemResponse } from '../responses/problems.ts'
 import { callBy } from './call.ts'
 import { sendFile } from './download.ts'
@@ -38,8 +38,9 @@ const read = async (exchange: Exchange): Promise<void> => {
   // ahead of that replica.
   const tenant = cache && versions?.lists && !operation.followed ? call.tenant.asOf(versions.lists) : call.tenant
   const result: HandlerResult = await (ahead?.result ?? handler({ ...call, tenant }))
-  const body = bytesOf(result)
-  const make = () => plainResponse({ status: operation.status, headers: headersOf(result, query, body) }, body, api)
+  const bytes = bytesOf(result)
+  const body = bodyOf(bytes)
+  const make = () => plainResponse({ status: operation.status, headers: headersOf(result, query, bytes) }, body, api)
   const under = versions && { tenantId, url, version: ahead?.version ?? versions.records, next: result.next ?? null }
   // What depends on the day is another response tomorrow, though no record has changed.
   exchange.cached = cache && under && !result.isOfToday ? cache.keep(under, body, make) : null
@@ -59,9 +60,9 @@ const download = async (exchange: Exchange): Promise<void> => {
 const wait = async (exchange: Exchange, seconds: number): Promise<void> => {
   const { handler, headersOf, operation } = found(exchange.route)
   const result = await waitForNews(exchange, seconds, () => handler(callOf(exchange)))
-  const body = bytesOf(result)
-  const headers = headersOf(result, exchange.query, body)
-  exchange.plain = plainResponse({ status: operation.status, headers }, body, exchange.api)
+  const bytes = bytesOf(result)
+  const headers = headersOf(result, exchange.query, bytes)
+  exchange.plain = plainResponse({ status: operation.status, headers }, bodyOf(bytes), exchange.api)
 }
 
 /** Calls the handler of a GET again and again, each time for what came after the last event. */
@@ -91,7 +92,7 @@ const write = async (exchange: Exchange): Promise<void> => {
   const sent = retriable
     ? await respondOnce(call.tenant, retriable, work, asResponse, operation.showsSecret)
     : await work(call.tenant)
-  exchange.plain = plainResponse(sent, Buffer.from(sent.body), api)
+  exchange.plain = plainResponse(sent, bodyOf(Buffer.from(sent.body)), api)
 }
 
 const callOf = (exchange: Exchange) => callBy(found(exchange.principal), exchange.query, exchange)
@@ -115,7 +116,7 @@ const writeCallOf = (exchange: Exchange) => {
 /** The response before it is encoded. What is kept for a retry has no such headers. */
 const plainResponse = (
   { status, headers }: Pick<PlainResponse, 'status' | 'headers'>,
-  body: Buffer,
+  body: Body,
   { isOpenToAllOrigins }: ServedApi,
 ): EncodedResponse => ({
   status,

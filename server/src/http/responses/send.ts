@@ -11,12 +11,8 @@ export const sendResponse = (
   own: OwnHeaders,
 ): void => {
   response.writeHead(status, { ...headers, ...own })
-  // As a text it goes out in one piece with the head, each byte a character.
-  if (body.length < mostInOnePiece) response.end(body.toString('latin1'), 'latin1')
-  else response.end(body)
+  response.end(body, 'latin1')
 }
-
-const mostInOnePiece = 8_192
 
 /** Says that the caller has it already, by a head without a word of a body. */
 export const sendNotModified = (
