@@ -47,8 +47,8 @@ export const begin = (client: pg.ClientBase, session: Session, tenantId: string 
 }
 
 const executeAndSync = Buffer.concat([serialize.execute(), serialize.sync()])
-const sentBefore = ({ beginning, isSharded }: Session, tenantId: string, asOf: ListVersions | null): Buffer => {
-  if (isSharded) return Buffer.of()
+const sentBefore = ({ beginning, isSharded }: Session, tenantId: string | null, asOf: ListVersions | null): Buffer => {
+  if (isSharded || tenantId === null) return Buffer.of()
   if (asOf) {
     const values = [tenantId, asOf.versions, asOf.source]
     return Buffer.concat([serialize.bind({ statement: beginAsOf.name, values }), serialize.execute()])
@@ -64,7 +64,7 @@ const sentBefore = ({ beginning, isSharded }: Session, tenantId: string, asOf: L
 export class Behind extends Error {}
 
 /**
- * A statement in a transaction of its own that begins by setting the tenant. What is sent before one Sync is one
+ * A statement in a transaction of its own that begins by setting the tenant, if there is one. What is sent before one Sync is one
  * transaction to PostgreSQL, so it takes neither a `begin` nor a `commit`, and nobody's statement can fall between. It has
  * its answer when that transaction is committed. A connection without a pooler is prepared for what it begins with. Where the
  * tables are sharded, statements around it begin and end the transaction.
@@ -83,7 +83,7 @@ class TenantStatement extends SubmittedQuery {
 
   constructor(
     session: Session,
-    tenantId: string,
+    tenantId: string | null,
     asOf: ListVersions | null,
     { name, text, values }: Prepared,
     answer: (error: Error | null, rows: Row[]) => void,
@@ -93,7 +93,7 @@ class TenantStatement extends SubmittedQuery {
     this.text = text
     this.#values = values
     this.#beginning = sentBefore(session, tenantId, asOf)
-    this.#hasBegun = session.isSharded === true
+    this.#hasBegun = this.#beginning.length === 0
     this.#isNamed = session.beginning === undefined && name !== ''
     this.#answer = answer
     this.#columns = columnsOf.get(name) ?? []
@@ -176,7 +176,7 @@ export const readAsTenant = <R>(
 export const writeAsTenant = <R>(
   client: pg.ClientBase,
   session: Session,
-  tenantId: string,
+  tenantId: string | null,
   statement: Statement,
   asOf: ListVersions | null = null,
 ): Promise<R[]> => {
@@ -195,5 +195,9 @@ export const writeAsTenant = <R>(
 /** A statement by itself that needs no tenant. */
 export const queryAlone =
   (client: pg.ClientBase, session: Session): Query =>
-  <R>(statement: Statement): Promise<R[]> =>
-    session.beginning === undefined ? queryOn(client, session)(statement) : readAsTenant(client, session, '', statement)
+  <R>(statement: Statement): Promise<R[]> => {
+    // Behind a pooler, what it begins with makes the session ready.
+    if (session.beginning !== undefined) return readAsTenant(client, session, '', statement)
+    gather(client)
+    return writeAsTenant(client, session, null, statement)
+  }
