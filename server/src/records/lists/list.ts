@@ -52,17 +52,22 @@ export const listRecords = async (tenant: TenantDatabase, resource: ResourceName
   const shown = filters ? await find(tenant, resource, filters, { size, page, mark }) : nothing
   const { total, next } = shown
   const cursorKey = await tenant.cursorKey()
-  // A caller that begins with a later page may have read the ones before it at any time.
-  const first = page === 1 ? pointOf(shown.head) : null
-  const since = mark ? mark.since : first
+  const since = (): Point | null => {
+    if (mark) return mark.since
+    // A caller that begins with a later page may have read the ones before it at any time.
+    return page === 1 ? pointOf(shown.head) : null
+  }
   const seals: Seals = {
     next: (after) => {
       const context = contextOf(tenant, resource, query)
-      const further = { position: after.position, page: page + 1, since }
+      const further = { position: after.position, page: page + 1, since: since() }
       if (!filters || !isUntallied(filters)) return sealCursor(cursorKey, context, further)
       return sealUntalliedCursor(cursorKey, context, { ...further, key: after.key, isUncounted: total === null })
     },
-    changes: () => since && sealProgress(cursorKey, tenant.tenantId, new Map([[resource, since]])),
+    changes: () => {
+      const point = since()
+      return point && sealProgress(cursorKey, tenant.tenantId, new Map([[resource, point]]))
+    },
   }
   return {
     body: enclose('{"items":[', shown.items, `],"page":${page},"pageSize":${size},"total":${total}}`),

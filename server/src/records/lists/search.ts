@@ -129,24 +129,25 @@ const partLength = 5
 /** Each part is of another word, or of another run of letters in an e-mail address: each of these may be common, and both together rare. */
 const rarestParts = (words: readonly string[], sample: Sample): string[] | null => {
   const runs = words.flatMap((word) => keyOfWord(word) ?? wholeWords(word))
-  const rarest = [...new Set(runs)].map((run) => {
-    const ranked = partsOf(run).map((part) => ({ part, rank: rankOf(part, sample) }))
-    return ranked.reduce((best, one) => (one.rank < best.rank ? one : best))
-  })
+  const rarest = [...new Set(runs)].map((run) => rarestPart(run, sample))
   if (rarest.length === 0) return null
   rarest.sort((a, b) => a.rank - b.rank)
   return rarest.slice(0, mostParts).map(({ part }) => part)
 }
 
-const partsOf = (word: string): string[] => {
-  const letters = [...word]
-  if (letters.length <= partLength) return [word]
-  return letters.slice(partLength - 1).map((_, index) => letters.slice(index, index + partLength).join(''))
+/** The lower its rank, the rarer: the logarithm of how likely a text has all of its trigrams, if these came independently. */
+const rarestPart = (run: string, { texts, trigrams }: Sample): { part: string; rank: number } => {
+  const letters = [...run]
+  const length = Math.min(letters.length, partLength)
+  const ranks = trigramsOf(run).map((one) => Math.log(((trigrams.get(one) ?? 0) + 0.5) / (texts.length + 1)))
+  let best = { at: 0, rank: Number.POSITIVE_INFINITY }
+  for (let at = 0; at + length <= letters.length; at++) {
+    let rank = 0
+    for (let index = at; index < at + length - 2; index++) rank += ranks[index] ?? 0
+    if (rank < best.rank) best = { at, rank }
+  }
+  return { part: letters.slice(best.at, best.at + length).join(''), rank: best.rank }
 }
-
-/** The lower, the rarer: the logarithm of how likely a text has all of its trigrams, if these came independently. */
-const rankOf = (part: string, { texts, trigrams }: Sample): number =>
-  trigramsOf(part).reduce((sum, one) => sum + Math.log(((trigrams.get(one) ?? 0) + 0.5) / (texts.length + 1)), 0)
 
 /**
  * Whether a list of which so many in the sample match has more than are counted: by Chernoff's bound, the chance that it has not is below
