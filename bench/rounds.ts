@@ -30,8 +30,12 @@ type Run = {
 const timeoutSeconds = 4
 /** What answers less often is measured by what waits for the requests in flight, and is far from its limit. */
 const fewAnswers = 100
-/** V8 optimises code while it runs: a service that was just started answers 9,500 gets a second, and 13,800 after 40,000 of them. */
-const warmingSeconds = 4
+/**
+ * V8 optimises what is called often: a service that was just started answers 9,500 gets a second, and 13,800 after 40,000 of them; searches take it
+ * 520 µs at first, 430 after 6,000 and 400 after 12,000.
+ */
+const answersToWarmUp = 20_000
+const mostWarmingSeconds = 8
 
 /**
  * All workloads of all servers take turns in short slices, round after round, so that noise hits all alike. A round that
@@ -55,7 +59,7 @@ export const measureInTurns = async (workloads: Workload[], run: Run): Promise<R
         if (seconds > timeoutSeconds) slow.add(cell)
         if (count < fewAnswers) rare.add(cell)
         if (round < 0 && !slow.has(cell) && !rare.has(cell) && server !== 'postgres')
-          await measureSlice(workload, server, run.load.measure, { ...run, seconds: warmingSeconds })
+          await measureSlice(workload, server, run.load.measure, { ...run, seconds: warmingSeconds(outcome.rate) })
         const ofWorkload = results.get(workload) ?? {}
         ofWorkload[server] ??= new Array(run.rounds).fill(undefined)
         if (round >= 0) ofWorkload[server][round] = outcome
@@ -65,6 +69,8 @@ export const measureInTurns = async (workloads: Workload[], run: Run): Promise<R
   }
   return results
 }
+
+const warmingSeconds = (rate: number): number => Math.min(mostWarmingSeconds, Math.ceil(answersToWarmUp / rate))
 
 /** Each server is the first in its turn: PostgreSQL reads pages of the tables for the first one that it has in its buffers for the others. */
 const beginningWith = <T>(list: readonly T[], first: number): T[] => {
