@@ -11,7 +11,6 @@ import {
   type Prepared,
   prepared,
   type Query,
-  queryOn,
   type Row,
   type Session,
   type Statement,
