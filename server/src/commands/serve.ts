@@ -153,8 +153,8 @@ const start = async (
 ): Promise<Serving> => {
   if (workers === 1) {
     const { serveApp } = await import('../workers/served-app.ts')
-    boundNewSpace(16)
     const app = await serveApp(served, { database, log, reusePort: false })
+    boundNewSpace()
     const collectMetrics = async () => ({
       reports: [{ thread: threadId, worker: 'main', snapshot: await app.collectMetrics() }],
       failures: 0,

@@ -23,7 +23,7 @@ import {
   withoutPooler,
 } from './connections/connection.ts'
 import { Outage } from './connections/outage.ts'
-import { begin, queryAlone, readAsTenant, writeAsTenant } from './connections/tenant-statement.ts'
+import { begin, queryAlone, readAsTenant, sendAlone } from './connections/tenant-statement.ts'
 import {
   isConnectionLost,
   isShardLost,
@@ -86,7 +86,10 @@ export type TenantDatabase = {
 }
 
 export type Database = {
-  /** One statement on tables that belong to no tenant: who is calling, and what the command line administers. */
+  /**
+   * One statement on tables that belong to no tenant: who is calling, and what the command line administers. As with all statements that are sent
+   * alone, columns named `body` and `items` come as they are stored.
+   */
   query: Query
   /** Such a statement that changes nothing, on a shared connection. It is asked again when the connection breaks. */
   read: Query
@@ -338,7 +341,7 @@ const runTransaction = async <T>(
     const [only, ...others] = asked.statements
     // Nothing was asked before, so nothing is committed with it: it is a transaction by itself.
     const isAlone = !opening && tenantId !== null && others.length === 0 && !session.isSharded
-    if (isAlone && only) asked.answer(() => writeAsTenant(client, session, tenantId, only))
+    if (isAlone && only) asked.answer(() => sendAlone(client, session, tenantId, only))
     else asked.answer(query)
     const committing = opening && answered(client, client.query('commit'), responseMilliseconds)
     isOver = true

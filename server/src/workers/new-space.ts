@@ -1,20 +1,26 @@
 import { PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 
-/** V8 looks at it when it makes the space larger; the limit itself can only be set before the program starts. */
+/** V8 reads this factor each time it enlarges the space. The maximum itself can only be set before the program starts. */
 const grows = (doesGrow: boolean): void => setFlagsFromString(`--semi-space-growth-factor=${doesGrow ? 2 : 1}`)
 
 /**
- * In a busy thread V8 lets the space for new objects, nearly all of them garbage, grow to 64 MiB, which fits into no cache of the processor.
- * While little happens it shrinks to 2 MiB, where those of requests in flight soon count as old, and a hundred MiB of these pile up until they
- * are collected. From any size it may grow up to `mebibytes`.
+ * Lets the space for new objects, nearly all of them garbage, grow to about so many MiB, both halves together; a long turn of the event loop may pass
+ * that. V8 would let it grow to 128 in a busy thread. While little happens V8 shrinks it to 2, where what belongs to requests in flight soon counts as old,
+ * and a hundred MiB of that pile up until they are collected: so it must be able to grow again. Modules are to be loaded before, because V8 does not
+ * take code that was cached under another factor. Gives what lifts the bound.
  */
-export const boundNewSpace = (mebibytes: number): void => {
+export const boundNewSpace = (mebibytes = 16): (() => void) => {
   const bound = () => {
     const space = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')
-    // It doubles, give or take a page.
+    // It doubles.
     grows(space !== undefined && space.space_size < 0.75 * mebibytes * 1_048_576)
   }
   bound()
-  new PerformanceObserver(bound).observe({ entryTypes: ['gc'] })
+  const observer = new PerformanceObserver(bound)
+  observer.observe({ entryTypes: ['gc'] })
+  return () => {
+    observer.disconnect()
+    grows(true)
+  }
 }

@@ -302,6 +302,10 @@ export const answered = async <T>(client: pg.ClientBase, answer: Promise<T>, mil
   const tooLong = setTimeout(() => (unread = setImmediate(giveUp)), milliseconds)
   try {
     return await answer
+  } catch (error) {
+    // It was made where the answer was read, which does not say who asked.
+    if (error instanceof Error) Error.captureStackTrace(error)
+    throw error
   } finally {
     clearTimeout(tooLong)
     clearImmediate(unread)

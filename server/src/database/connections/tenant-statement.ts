@@ -163,16 +163,16 @@ export const readAsTenant = <R>(
   asOf: ListVersions | null = null,
 ): Promise<R[]> => {
   gather(client)
-  if (!session.isSharded) return writeAsTenant(client, session, tenantId, statement, asOf)
+  if (!session.isSharded) return sendAlone(client, session, tenantId, statement, asOf)
   // All are sent at once. The commit ends a failed transaction, too; what fails tells by the statement.
   begin(client, session, tenantId).catch(() => {})
-  const rows = writeAsTenant<R>(client, session, tenantId, statement)
+  const rows = sendAlone<R>(client, session, tenantId, statement)
   client.query('commit').catch(() => {})
   return rows
 }
 
-/** It is sent at once: no other statement goes over the same connection. */
-export const writeAsTenant = <R>(
+/** In a transaction of its own, with what goes over the connection at that moment. */
+export const sendAlone = <R>(
   client: pg.ClientBase,
   session: Session,
   tenantId: string | null,
@@ -198,5 +198,5 @@ export const queryAlone =
     // Behind a pooler, what it begins with makes the session ready.
     if (session.beginning !== undefined) return readAsTenant(client, session, '', statement)
     gather(client)
-    return writeAsTenant(client, session, null, statement)
+    return sendAlone(client, session, null, statement)
   }

@@ -4,12 +4,12 @@ import Negotiator from 'negotiator'
 
 export type Encoding = 'identity' | 'zstd' | 'br' | 'gzip'
 
-/** Few bytes are a text of as many characters: it takes 400 bytes less memory than a buffer, and goes out in one piece with the head. */
+/** Below 8 KiB a latin1 string, one character for each byte: it takes 330 bytes less memory than a buffer, and goes out in one piece with the head. */
 export type Body = string | Buffer
 
-const longestText = 8_191
+const longestString = 8_191
 
-export const bodyOf = (bytes: Buffer): Body => (bytes.length > longestText ? bytes : bytes.toString('latin1'))
+export const bodyOf = (bytes: Buffer): Body => (bytes.length > longestString ? bytes : bytes.toString('latin1'))
 
 export const isSame = (one: Body, other: Body): boolean =>
   typeof one === 'string' || typeof other === 'string' ? one === other : one.equals(other)

@@ -402,6 +402,24 @@ describe('a body', async () => {
     assert.equal(headers['content-encoding'], undefined)
   })
 
+  test('has the letters of every language, however long it is, and whether it is read or cached', async () => {
+    const [contact] = (await here.call('GET', '/contacts', { token })).body.items
+    const path = `/contacts/${contact.id}`
+    const write = (notes: string) => here.call('PATCH', path, { token, body: { accountId: 'C-1', notes } })
+    const letters = 'Müller 日本 🎈'
+    assert.equal((await write(letters)).status, 200)
+    const others = (await get(path, {})).body.length - Buffer.byteLength(letters)
+    for (const length of [600, 1_500, 8_191, 8_192, 9_000]) {
+      const notes = letters.padEnd(length - others - Buffer.byteLength(letters) + letters.length, 'x')
+      assert.equal((await write(notes)).status, 200)
+      for (const encoding of ['identity', 'gzip', 'br', 'zstd', 'identity', 'gzip', 'br', 'zstd']) {
+        const { headers, body } = await get(path, { 'accept-encoding': encoding })
+        const plain = decoders[String(headers['content-encoding'])]?.(body) ?? body
+        assert.deepEqual([plain.length, JSON.parse(String(plain)).notes], [length, notes], encoding)
+      }
+    }
+  })
+
   test('has a tag in each encoding, and each names the version', async () => {
     const [contact] = (await here.call('GET', '/contacts', { token })).body.items
     await here.call('PATCH', `/contacts/${contact.id}`, { token, body: { accountId: 'C-1', notes: 'x'.repeat(2_000) } })

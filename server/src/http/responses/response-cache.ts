@@ -26,7 +26,7 @@ export type CacheLoad = {
   mostBytes: number
 }
 
-/** By what 20,000 of them took: 570 bytes for each beside its body and its URL. Of the headers, only links are long and of this response alone. */
+/** By what 20,000 small ones took: 570 bytes for each beside its body and its URL. Of the headers, only links are long and of this response alone. */
 const weightOf = ({ headers, body }: EncodedResponse): number => body.length + (headers.link?.length ?? 0) + 576
 
 /** A buffer may be a part of a large one, which would be kept with it. */
@@ -70,9 +70,9 @@ class Kept<T extends { isUsed: boolean }> extends Map<string, T> {
   }
 }
 
-/** Which responses were made of late, by a hash of 32 bits each: more of them than are kept, in 128 KiB. */
+/** Which responses were made of late, by a hash of 32 bits each: more of them than are kept, in 256 KiB. */
 class Made {
-  readonly #hashes = new Int32Array(32_768)
+  readonly #hashes = new Int32Array(65_536)
 
   /** Whether it was, unless another one took its place since; from now on it was. */
   note(tenantId: string, url: string): boolean {
