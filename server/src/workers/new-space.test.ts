@@ -26,7 +26,7 @@ const work = async (): Promise<number> => {
 const requireBound = (most: number): void => assert.ok(most > 7 && most < 9, `${most} MiB`)
 
 test('the space for new objects grows up to its bound, again when it shrank meanwhile, and further without a bound', async () => {
-  const lift = boundNewSpace(8)
+  const lift = boundNewSpace()
   requireBound(await work())
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
   assert.ok(mebibytes() < 5)

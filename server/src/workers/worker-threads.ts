@@ -7,6 +7,7 @@ import type { LogLevel } from '../log/level.ts'
 import type { Log } from '../log/log.ts'
 import type { ThreadReports } from '../metrics/process-metrics.ts'
 import type { Snapshot } from '../metrics/thread-metrics.ts'
+import { newSpaceMebibytes } from './new-space.ts'
 import type { Served } from './served-app.ts'
 
 export type ThreadData = {
@@ -22,8 +23,6 @@ export type ToThread = 'stop' | { metricsTo: MessagePort }
 type Thread = { worker: Worker; isListening: boolean; listening: Promise<void>; ended: Promise<Error | null> }
 
 const metricsTimeoutMilliseconds = 1_000
-/** New objects are nearly all garbage; a larger space for them would not fit into the caches of the processor. */
-const youngGenerationMebibytes = 12
 const leastMillisecondsBetweenStarts = 1_000
 /** This exceeds the time that the app gives stalled callers. */
 const longestStopMilliseconds = 9_500
@@ -94,7 +93,8 @@ const startThread = (data: ThreadData): Thread => {
   const worker = new Worker(new URL('../main.js', import.meta.url), {
     name: `masthead ${data.worker}`,
     workerData: data,
-    resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMebibytes },
+    // Large new objects count too, of which V8 allows as much as of one half.
+    resourceLimits: { maxYoungGenerationSizeMb: 1.5 * newSpaceMebibytes },
   })
   let reason: Error | null = null
   worker.on('error', (error) => {
