@@ -62,7 +62,7 @@ const compare = async (
   const quiet = await newQuietCaller(served)
   const quietBeside = await newQuietCaller(neighbour)
   const flood = await prepareFlood(served)
-  const answers: Flooded = {}
+  let answers: Flooded = {}
   const underFlood = async (call: typeof quiet): Promise<number[]> => {
     const loud = startFlood(flood)
     await delay(settleMilliseconds)
@@ -76,7 +76,9 @@ const compare = async (
   const beside: number[] = []
   times.set(`${kind}: silence`, silence).set(`${kind}: flood`, flooded).set(`${kind}: neighbour`, beside)
   // What was just started compiles its program, and looks at the lists that are searched for the first time.
-  await Promise.all([underFlood(quiet), underFlood(quietBeside)])
+  await underFlood(quiet)
+  await underFlood(quietBeside)
+  answers = {}
   for (let round = 0; round < rounds; round++) {
     silence.push(...(await quiet(phaseMilliseconds)))
     flooded.push(...(await underFlood(quiet)))
