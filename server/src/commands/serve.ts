@@ -154,12 +154,17 @@ const start = async (
   if (workers === 1) {
     const { serveApp } = await import('../workers/served-app.ts')
     const app = await serveApp(served, { database, log, reusePort: false })
-    boundNewSpace()
+    const liftBound = boundNewSpace()
     const collectMetrics = async () => ({
       reports: [{ thread: threadId, worker: 'main', snapshot: await app.collectMetrics() }],
       failures: 0,
     })
-    return { collectMetrics, stop: app.close }
+    const stop = () => {
+      // What Node writes to the compile cache at the end must be good for the next start.
+      liftBound()
+      return app.close()
+    }
+    return { collectMetrics, stop }
   }
   const { startWorkerThreads } = await import('../workers/worker-threads.ts')
   const connections = connectionsOfEach(workers)
