@@ -70,9 +70,9 @@ class Kept<T extends { isUsed: boolean }> extends Map<string, T> {
   }
 }
 
-/** Which responses were made of late, by a hash of 32 bits each: more of them than are kept, in 256 KiB. */
+/** Which responses were made of late, by a hash of 32 bits each: more of them than are kept, in 128 KiB. With twice as many, more is admitted than can stay. */
 class Made {
-  readonly #hashes = new Int32Array(65_536)
+  readonly #hashes = new Int32Array(32_768)
 
   /** Whether it was, unless another one took its place since; from now on it was. */
   note(tenantId: string, url: string): boolean {
