@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type Resource, resourceNames, resources } from '@masthead/contract'
-import type pg from 'pg'
+import pg from 'pg'
 import { bodyOf } from '../../src/records/writes/write-statement.ts'
 
 type StoredRow = { position: number; class: number; body: string }
@@ -15,13 +15,22 @@ export const assertTallies = async (owner: pg.Client): Promise<void> => {
   for (const { id } of rows) await assertTenantTallies(owner, id)
 }
 
-/** Of one moment, because others may write meanwhile. */
+/** Of one moment, because others may write meanwhile, and over a connection of its own, because tests that run side by side share the owner's. */
 export const assertTenantTallies = async (owner: pg.Client, tenantId: string): Promise<void> => {
-  await owner.query('begin isolation level repeatable read')
+  const { host, port, user, password, database } = owner
+  const reader = new pg.Client({
+    host,
+    port,
+    ...(user && { user }),
+    ...(password && { password }),
+    ...(database && { database }),
+  })
+  await reader.connect()
   try {
-    await compareTallies(owner, tenantId)
+    await reader.query('begin isolation level repeatable read')
+    await compareTallies(reader, tenantId)
   } finally {
-    await owner.query('commit')
+    await reader.end()
   }
 }
 
