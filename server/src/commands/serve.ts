@@ -25,7 +25,7 @@ import type { ThreadReports } from '../metrics/process-metrics.ts'
 import { isService } from '../systemd/service-settings.ts'
 import { stateFolder } from '../systemd/unit.ts'
 import type { InhabitedDemo } from '../transfer/demo/demo.ts'
-import { boundNewSpace } from '../workers/new-space.ts'
+import { boundHeap } from '../workers/heap-bounds.ts'
 import type { Served } from '../workers/served-app.ts'
 import { dataDirectoryOption } from './options.ts'
 import { curlLine, faint, say, shellWord, showJson, showLines, strong } from './output.ts'
@@ -154,7 +154,7 @@ const start = async (
   if (workers === 1) {
     const { serveApp } = await import('../workers/served-app.ts')
     const app = await serveApp(served, { database, log, reusePort: false })
-    const liftBound = boundNewSpace()
+    const liftBound = boundHeap()
     const collectMetrics = async () => ({
       reports: [{ thread: threadId, worker: 'main', snapshot: await app.collectMetrics() }],
       failures: 0,

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../at-most.ts'
 import type { Query } from './connections/connection.ts'
 import { isShardLost } from './connections/unavailable.ts'
 
@@ -41,7 +42,7 @@ export const versionsFrom = (
 ): VersionsSource => {
   let next: Question | null = null
   let isInFlight = false
-  const known = new LRUCache<string, { versions: Versions; askedAt: number }>({ max: 10_000 })
+  const known = new LRUCache<string, { versions: Versions; askedAt: number }>(atMost(10_000))
 
   const begin = (): Question => {
     if (!isInFlight) setImmediate(send)

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { allows, type ManagementScope, type Role, type Scope } from '@masthead/contract'
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../at-most.ts'
 import type { Database } from '../database/database.ts'
 import type { AskVersions } from '../database/versions.ts'
 import { Problem } from '../problem.ts'
@@ -40,7 +41,7 @@ type TokenRow = Omit<Principal, 'tokenScopes' | 'applicationId' | 'grantId'> & {
 }
 
 const minute = 60_000
-const cacheOptions = { max: 10_000 }
+const cacheOptions = atMost(10_000)
 
 /** A token that was valid once and never will be again. */
 export class EndedToken extends Problem {

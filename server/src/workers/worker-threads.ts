@@ -7,7 +7,7 @@ import type { LogLevel } from '../log/level.ts'
 import type { Log } from '../log/log.ts'
 import type { ThreadReports } from '../metrics/process-metrics.ts'
 import type { Snapshot } from '../metrics/thread-metrics.ts'
-import { newSpaceMebibytes } from './new-space.ts'
+import { newSpaceMebibytes } from './heap-bounds.ts'
 import type { Served } from './served-app.ts'
 
 export type ThreadData = {

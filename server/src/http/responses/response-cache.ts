@@ -112,7 +112,7 @@ export class ResponseCache {
   readonly #sent = { memory: 0, database: 0 }
   #bytes = 0
 
-  constructor(mostBytes = 16 * 1_024 * 1_024) {
+  constructor(mostBytes = 24 * 1_024 * 1_024) {
     this.#mostBytes = mostBytes
   }
 

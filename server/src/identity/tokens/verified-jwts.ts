@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { errors, JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose'
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../at-most.ts'
 import { EndedToken, invalidToken } from '../principal.ts'
 
 type VerifiedJwt = { header: { typ?: string | undefined; alg: string }; claims: JWTPayload & { exp: number } }
@@ -8,7 +9,7 @@ type VerifiedJwt = { header: { typ?: string | undefined; alg: string }; claims: 
 /** Verifies each signature once. The caller looks up what may have changed since. */
 export const jwtVerifier = (key: JWTVerifyGetKey, given: JWTVerifyOptions) => {
   const options = { ...given, requiredClaims: ['exp', 'sub'] }
-  const cache = new LRUCache<string, VerifiedJwt>({ max: 10_000 })
+  const cache = new LRUCache<string, VerifiedJwt>(atMost(10_000))
   return async (token: string): Promise<VerifiedJwt> => {
     const cacheKey = createHash('sha256').update(token).digest('base64')
     const cached = cache.get(cacheKey)

@@ -1,5 +1,6 @@
 import { mostCounted } from '@masthead/contract'
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../at-most.ts'
 import type { Statement } from '../../database/connections/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { Table } from '../tables.ts'
@@ -14,7 +15,7 @@ type Searching = Filters & { search: Search }
 type CachedCount = { count: number; last: number; state: string }
 
 /** They expire after a minute, because the state does not tell of rows that were changed by hand. */
-const cachedCounts = new LRUCache<string, CachedCount>({ max: 2_000, ttl: 60_000, noUpdateTTL: true })
+const cachedCounts = new LRUCache<string, CachedCount>({ ...atMost(2_000), ttl: 60_000, noUpdateTTL: true })
 
 /** A page of what a search finds. Where a page is found sooner than all, their count is cached, and the next search counts only what was added since. */
 export const searchPage = async (

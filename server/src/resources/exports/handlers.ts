@@ -1,5 +1,6 @@
 import { type exportJobs, exportLimits } from '@masthead/contract'
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../at-most.ts'
 import type { Caller } from '../../audit/author.ts'
 import { audit } from '../../audit/queries.ts'
 import type { TenantDatabase } from '../../database/database.ts'
@@ -103,7 +104,7 @@ const tooMany = (what: 'too many at once' | 'too many kept'): Problem =>
 const mediaTypes = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' } as const
 
 /** Files that somebody downloads from this thread. */
-const downloads = new LRUCache<string, true>({ max: 10_000 })
+const downloads = new LRUCache<string, true>(atMost(10_000))
 
 /**
  * An entry for each download from its first byte. A part that goes on with one that this thread has noted has none of its own; any other

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../../at-most.ts'
 import type { Principal } from '../../../identity/principal.ts'
 
 /** As long as a revoked token may still be taken for a good one. */
@@ -11,7 +12,7 @@ const mostCached = 10_000
  * so that it costs the database nothing; nobody is let in by it.
  */
 export class RefusedCallers {
-  readonly #callers = new LRUCache<string, Principal>({ max: mostCached, ttl: cachedMilliseconds })
+  readonly #callers = new LRUCache<string, Principal>({ ...atMost(mostCached), ttl: cachedMilliseconds })
 
   find(header = ''): Principal | undefined {
     return this.#callers.size === 0 ? undefined : this.#callers.get(nameOf(header))
