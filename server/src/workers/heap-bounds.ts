@@ -4,8 +4,8 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 /** Of the space for new objects, nearly all of them garbage, both halves together: a larger one would not fit into the caches of the processor. */
 export const newSpaceMebibytes = 8
 
-/** V8 collects the old objects when they take more than they took after the last time by so much, or by its own choice of up to 300. */
-const oldSpacePercent = 100
+/** By how much more than after the last time old objects take before V8 collects them. By its own choice it is up to 300. */
+const oldSpacePercent = 50
 
 /** V8 reads this factor each time it enlarges the space. The maximum itself can only be set before the program starts. */
 const growNewSpace = (doesGrow: boolean): void => setFlagsFromString(`--semi-space-growth-factor=${doesGrow ? 2 : 1}`)
