@@ -25,7 +25,7 @@ import type { ThreadReports } from '../metrics/process-metrics.ts'
 import { isService } from '../systemd/service-settings.ts'
 import { stateFolder } from '../systemd/unit.ts'
 import type { InhabitedDemo } from '../transfer/demo/demo.ts'
-import { boundHeap } from '../workers/heap-bounds.ts'
+import { boundHeap, boundOldSpace } from '../workers/heap-bounds.ts'
 import type { Served } from '../workers/served-app.ts'
 import { dataDirectoryOption } from './options.ts'
 import { curlLine, faint, say, shellWord, showJson, showLines, strong } from './output.ts'
@@ -154,17 +154,11 @@ const start = async (
   if (workers === 1) {
     const { serveApp } = await import('../workers/served-app.ts')
     const app = await serveApp(served, { database, log, reusePort: false })
-    const liftBound = boundHeap()
     const collectMetrics = async () => ({
       reports: [{ thread: threadId, worker: 'main', snapshot: await app.collectMetrics() }],
       failures: 0,
     })
-    const stop = () => {
-      // What Node writes to the compile cache at the end must be good for the next start.
-      liftBound()
-      return app.close()
-    }
-    return { collectMetrics, stop }
+    return liftedAtStop(boundHeap(), { collectMetrics, stop: () => app.close() })
   }
   const { startWorkerThreads } = await import('../workers/worker-threads.ts')
   const connections = connectionsOfEach(workers)
@@ -173,8 +167,23 @@ const start = async (
     log.warn(
       `WORKERS=${workers} may open ${most} connections, and the database takes ${limit}: raise its max_connections`,
     )
-  return startWorkerThreads(workers, { served, connection, connections, logLevel }, log, stopping)
+  const { collectMetrics, stop } = await startWorkerThreads(
+    workers,
+    { served, connection, connections, logLevel },
+    log,
+    stopping,
+  )
+  return liftedAtStop(boundOldSpace(), { collectMetrics, stop })
 }
+
+/** What Node writes to the compile cache at the end must be good for the next start. */
+const liftedAtStop = (liftBound: () => void, { collectMetrics, stop }: Serving): Serving => ({
+  collectMetrics,
+  stop: () => {
+    liftBound()
+    return stop()
+  },
+})
 
 const startMetrics = async (
   address: { host: string; port: number },

@@ -4,7 +4,7 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 /** Of the space for new objects, nearly all of them garbage, both halves together: a larger one would not fit into the caches of the processor. */
 export const newSpaceMebibytes = 8
 
-/** By how much more than after the last time old objects take before V8 collects them. By its own choice it is up to 300. */
+/** V8 collects old objects when they take so much more than after the last time. By its own choice it waits for up to 300, and for 10 to 100 where there is little memory. */
 const oldSpacePercent = 50
 
 /** V8 reads this factor each time it enlarges the space. The maximum itself can only be set before the program starts. */
@@ -13,10 +13,18 @@ const growNewSpace = (doesGrow: boolean): void => setFlagsFromString(`--semi-spa
 const growOldSpace = (percent: number): void => setFlagsFromString(`--heap-growing-percent=${percent}`)
 
 /**
- * Keeps memory from being filled with garbage only because there is room. The space for new objects grows to about its bound, which a long turn of the
- * event loop may pass; V8 would let it grow to 128 MiB in a busy thread. While little happens V8 shrinks it to 2, where what belongs to requests in
- * flight soon counts as old, so it must be able to grow again. Modules are to be loaded before, because V8 does not take code that was cached under
- * other bounds. Gives what lifts them.
+ * Keeps memory from being filled with garbage only because there is room, in all threads. Modules are to be loaded before, because V8 does not take code
+ * that was cached under another bound. Gives what lifts it.
+ */
+export const boundOldSpace = (): (() => void) => {
+  growOldSpace(oldSpacePercent)
+  return () => growOldSpace(0)
+}
+
+/**
+ * The same, and in this thread the space for new objects grows to about its bound, which a long turn of the event loop may pass; V8 would let it grow to
+ * 128 MiB in a busy thread. While little happens V8 shrinks it to 2, where what belongs to requests in flight soon counts as old, so it must be able to
+ * grow again.
  */
 export const boundHeap = (): (() => void) => {
   const boundNewSpace = () => {
@@ -25,12 +33,12 @@ export const boundHeap = (): (() => void) => {
     growNewSpace(space !== undefined && space.space_size < 0.75 * newSpaceMebibytes * 1_048_576)
   }
   boundNewSpace()
-  growOldSpace(oldSpacePercent)
+  const liftFromOldSpace = boundOldSpace()
   const observer = new PerformanceObserver(boundNewSpace)
   observer.observe({ entryTypes: ['gc'] })
   return () => {
     observer.disconnect()
     growNewSpace(true)
-    growOldSpace(0)
+    liftFromOldSpace()
   }
 }
