@@ -70,7 +70,10 @@ const run = async (options: ServeOptions): Promise<void> => {
     serving = started
     const metrics = config.metrics && (await startMetrics(config.metrics, database, started, log))
     const worker = options.work ? await startWorker(config, opened, (message) => log.warn(message)) : null
+    const liftBound = config.workers === 1 ? boundHeap() : boundOldSpace()
     whenAborted(stopping, async () => {
+      // What Node writes to the compile cache at the end must be good for the next start.
+      liftBound()
       await Promise.all([started.stop(), worker?.stop()])
       await metrics?.close()
       await opened.close()
@@ -158,7 +161,7 @@ const start = async (
       reports: [{ thread: threadId, worker: 'main', snapshot: await app.collectMetrics() }],
       failures: 0,
     })
-    return liftedAtStop(boundHeap(), { collectMetrics, stop: () => app.close() })
+    return { collectMetrics, stop: () => app.close() }
   }
   const { startWorkerThreads } = await import('../workers/worker-threads.ts')
   const connections = connectionsOfEach(workers)
@@ -167,23 +170,8 @@ const start = async (
     log.warn(
       `WORKERS=${workers} may open ${most} connections, and the database takes ${limit}: raise its max_connections`,
     )
-  const { collectMetrics, stop } = await startWorkerThreads(
-    workers,
-    { served, connection, connections, logLevel },
-    log,
-    stopping,
-  )
-  return liftedAtStop(boundOldSpace(), { collectMetrics, stop })
+  return startWorkerThreads(workers, { served, connection, connections, logLevel }, log, stopping)
 }
-
-/** What Node writes to the compile cache at the end must be good for the next start. */
-const liftedAtStop = (liftBound: () => void, { collectMetrics, stop }: Serving): Serving => ({
-  collectMetrics,
-  stop: () => {
-    liftBound()
-    return stop()
-  },
-})
 
 const startMetrics = async (
   address: { host: string; port: number },
