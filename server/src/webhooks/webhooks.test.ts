@@ -183,9 +183,11 @@ describe('an endpoint', () => {
     receiver.answer = ({ message }) => (message.data.id === refused || message.data.name === 'refused' ? 500 : 204)
     refused = await create('refused')
     await until('it is refused', () => receiver.received.length === 1)
+    const others: string[] = []
     for (const [round, time] of ['8 seconds', '7 minutes', '3 minutes'].entries()) {
       await rename(refused, `refused ${round}`)
       const other = await create(`other ${round}`)
+      others.push(other)
       await until('the other arrives', () => namesOf(receiver.taken, other).length === 1)
       // Time that passes ends the claim of what is in flight, which would then be sent twice.
       await untilNothingIsInFlight(tenant)
@@ -193,6 +195,7 @@ describe('an endpoint', () => {
       // The third attempt is the last within ten minutes.
       await until('it is tried again', () => namesOf(receiver.received, refused).length === Math.min(round + 2, 3))
     }
+    for (const id of others) assert.equal(namesOf(receiver.taken, id).length, 1)
     assert.deepEqual(new Set(namesOf(receiver.received, refused)), new Set(['refused']))
     refused = 'nobody'
     receiver.answer = () => 204

@@ -18,13 +18,7 @@ export const assertTallies = async (owner: pg.Client): Promise<void> => {
 /** Of one moment, because others may write meanwhile, and over a connection of its own, because tests that run side by side share the owner's. */
 export const assertTenantTallies = async (owner: pg.Client, tenantId: string): Promise<void> => {
   const { host, port, user, password, database } = owner
-  const reader = new pg.Client({
-    host,
-    port,
-    ...(user && { user }),
-    ...(password && { password }),
-    ...(database && { database }),
-  })
+  const reader = new pg.Client({ host, port, user, password, database })
   // A lost connection fails the query that waits for it.
   reader.on('error', () => {})
   await reader.connect()
