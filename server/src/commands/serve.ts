@@ -161,7 +161,7 @@ const start = async (
       reports: [{ thread: threadId, worker: 'main', snapshot: await app.collectMetrics() }],
       failures: 0,
     })
-    return { collectMetrics, stop: () => app.close() }
+    return { collectMetrics, stop: app.close }
   }
   const { startWorkerThreads } = await import('../workers/worker-threads.ts')
   const connections = connectionsOfEach(workers)

@@ -4,7 +4,10 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 /** Of the space for new objects, nearly all of them garbage, both halves together: a larger one would not fit into the caches of the processor. */
 export const newSpaceMebibytes = 8
 
-/** V8 collects old objects when they take so much more than after the last time. By its own choice it waits for up to 300, and for 10 to 100 where there is little memory. */
+/**
+ * V8 collects old objects when they take so much more than after the last time. By its own choice it waits for up to 300, and for 10 to 100 where there
+ * is little memory.
+ */
 const oldSpacePercent = 50
 
 /** V8 reads this factor each time it enlarges the space. The maximum itself can only be set before the program starts. */

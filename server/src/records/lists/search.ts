@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { mostCounted, type ResourceName } from '@masthead/contract'
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../at-most.ts'
 import type { Database, TenantDatabase } from '../../database/database.ts'
 import { keyOfWord } from '../search-keys.ts'
 import type { Fields } from '../stored-record.ts'
@@ -38,7 +39,7 @@ const sampleSize = 'case when last > 200000 then 2048 else 512 end'
 const costs = { text: 0.9, found: 2.5, listed: 0.01 }
 
 const samples = new LRUCache<string, Sample, { tenant: TenantDatabase; resource: ResourceName }>({
-  ...{ max: 50, ttl: 60_000, allowStale: true },
+  ...{ ...atMost(50), ttl: 60_000, allowStale: true },
   fetchMethod: async (_key, former, { context: { tenant, resource } }) =>
     (former && (await stillLike(former, tenant, resource))) ?? readSample(tenant, resource),
 })
