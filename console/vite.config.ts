@@ -7,6 +7,7 @@ import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 import { changelogModule } from './changelog-module.ts'
 import { docsIndexModule } from './docs-index-module.ts'
+import { referenceScript } from './reference-script.ts'
 import { servedPaths } from './src/paths.ts'
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
@@ -19,12 +20,16 @@ const tellPaths: Plugin = {
   },
 }
 
-/** As small as they go. */
+/** As small as they go; the last twentieth of a megabyte would take half a minute. */
 const encodings: Record<string, (content: Buffer) => Promise<Buffer>> = {
-  zstd: (content) => promisify(zstdCompress)(content, { params: { [constants.ZSTD_c_compressionLevel]: 19 } }),
-  br: (content) => promisify(brotliCompress)(content),
+  zstd: (content) =>
+    promisify(zstdCompress)(content, { params: { [constants.ZSTD_c_compressionLevel]: isLarge(content) ? 12 : 19 } }),
+  br: (content) =>
+    promisify(brotliCompress)(content, { params: { [constants.BROTLI_PARAM_QUALITY]: isLarge(content) ? 9 : 11 } }),
   gzip: (content) => promisify(gzip)(content, { level: 9 }),
 }
+
+const isLarge = (content: Buffer): boolean => content.length > 1_000_000
 
 /** Once here, so that the server only reads. */
 const precompress: Plugin = {
@@ -44,7 +49,7 @@ const precompress: Plugin = {
 
 export default defineConfig({
   root: at('.'),
-  plugins: [react(), changelogModule, docsIndexModule, tellPaths, precompress],
+  plugins: [react(), changelogModule, docsIndexModule, referenceScript, tellPaths, precompress],
   resolve: {
     // The source, so that no other package has to be built first.
     alias: [

@@ -1,9 +1,10 @@
-import { type Api, customerApi, largest, managementApi } from '@masthead/contract'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import type { Server } from 'node:http'
+import { type Api, customerApi, managementApi } from '@masthead/contract'
 import { startAuthorizationServer } from './authorization-server/authorization-server.ts'
-import { mountAuthorizationServer } from './authorization-server/mount.ts'
+import { addAuthorizationServer } from './authorization-server/mount.ts'
 import { addressReader } from './caller-address.ts'
-import { mountConsole } from './console/console.ts'
+import { addConsole } from './console/console.ts'
+import { addReference } from './console/reference.ts'
 import { atOutsideIssuer, atOwnServer } from './console/sign-in-place.ts'
 import type { Counters } from './counters/counters.ts'
 import { type CounterMemory, MemoryCounters } from './counters/memory-counters.ts'
@@ -12,20 +13,20 @@ import { noteSource, versionsFrom } from './database/versions.ts'
 import { ApiRequests } from './http/api/api.ts'
 import { RateLimiter, type RateLimits } from './http/api/callers/rate-limit.ts'
 import { Followers } from './http/api/following/followers.ts'
-import { drainAtTheEnd } from './http/connections/drain.ts'
+import { drain } from './http/connections/drain.ts'
 import { InFlight } from './http/connections/in-flight.ts'
-import { requestId } from './http/connections/request-id.ts'
 import { requestLog } from './http/connections/request-log.ts'
 import { newServer } from './http/connections/server.ts'
 import { UnreadableRequests } from './http/connections/unreadable-requests.ts'
-import { type RequestWatcher, type Trace, watchPage } from './http/connections/watched-requests.ts'
+import type { RequestWatcher, Trace } from './http/connections/watched-requests.ts'
 import { describeApi, documentPath, olderDocumentPath } from './http/pages/description.ts'
-import { getOnly } from './http/pages/get-only.ts'
-import { asProblem, nothingAt, sendProblem, urlTooLong } from './http/responses/problems.ts'
+import { Pages } from './http/pages/pages.ts'
+import { json } from './http/pages/visit.ts'
 import { ResponseCache } from './http/responses/response-cache.ts'
 import { type Authenticator, principalsOf } from './identity/principal.ts'
 import { delegatedTokens } from './identity/tokens/delegated-tokens.ts'
 import type { OutsideIssuer } from './identity/tokens/outside-issuer.ts'
+import { lazily } from './lazily.ts'
 import { type Log, openLog } from './log/log.ts'
 import { type MailOptions, mailSender } from './mail/mailer.ts'
 import type { Handler } from './operation-call.ts'
@@ -58,105 +59,65 @@ export type AppOptions = {
   timeoutMilliseconds?: number
 }
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The address of the caller, behind trusted proxies too. */
-    address: string
-  }
+export type App = {
+  server: Server
+  pages: Pages
+  log: Log
+  /** Answers what was taken before it closes what was opened. */
+  close: () => Promise<void>
 }
 
-/** The service as it runs in production and in tests. */
-export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
+/** The service as it runs in production and in tests, once its server listens. */
+export const buildApp = async (options: AppOptions): Promise<App> => {
   const { database, baseUrl, delegation, rateLimits, trustedProxies = [], trace = null } = options
   const log = options.log ?? openLog({ level: 'warn' })
   const watchers = [...(options.watchers ?? []), ...(log.isLevelEnabled('info') ? [requestLog(log)] : [])]
   const inFlight = new InFlight()
-  const requests = new ApiRequests([documentPath, olderDocumentPath], watchers, trace)
-  const app = Fastify({
-    bodyLimit: largest.bodyBytes,
-    serverFactory: (servePage) =>
-      newServer(options.timeoutMilliseconds).on('request', (request, response) => {
-        if (requests.serve(request, response)) return
-        inFlight.add(response)
-        servePage(request, response)
-      }),
-    // Our own problem details refuse requests while the server closes.
-    return503OnClosing: false,
-    routerOptions: { maxParamLength: largest.urlBytes },
-    // The contract validates and serializes, so the compilers of the framework are not loaded.
-    schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
-    requestIdHeader: false,
-    genReqId: ({ headers }) => requestId(headers['x-request-id']),
-    logController: new LogController({ disableRequestLogging: true }),
-    loggerInstance: ofFramework(log),
-    // Our own log lines contain the request id.
-    childLoggerFactory: (logger) => logger,
-    clientErrorHandler: new UnreadableRequests(baseUrl, inFlight, watchers).refuse,
-    // Hooks do not run for requests that the router refuses.
-    frameworkErrors: (error, request, reply) =>
-      watchPage({ watchers, trace }, request, reply, () => sendProblem(reply, asProblem(error, request), baseUrl)),
-  })
-  if (watchers.length > 0 || trace)
-    app.addHook('onRequest', (request, reply, done) => watchPage({ watchers, trace }, request, reply, done))
   const addressOf = addressReader(trustedProxies)
-  app.decorateRequest('address', '')
-  app.addHook('onRequest', async (request, reply) => {
-    request.address = addressOf(request.raw)
-    reply.header('x-request-id', request.id)
-    if (request.url.length > largest.urlBytes) throw urlTooLong()
-  })
-  drainAtTheEnd(app, inFlight)
-  // Plugins that read a body have their own parsers.
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  app.setErrorHandler((error, request, reply) => sendProblem(reply, asProblem(error, request), baseUrl))
+  const requests = new ApiRequests([documentPath, olderDocumentPath], watchers, trace)
+  const pages = new Pages({ baseUrl, log, watchers, trace, inFlight, addressOf })
+  const server = newServer(options.timeoutMilliseconds)
+    .on('request', (request, response) => requests.serve(request, response) || pages.serve(request, response))
+    .on('clientError', new UnreadableRequests(baseUrl, inFlight, watchers).refuse)
+  // The caller may retry what fails, so what was opened until then is closed.
+  await using opening = new AsyncDisposableStack()
+  const limiter = rateLimits && new RateLimiter(rateLimits, await openCounters(options, log, opening))
   const findSignInPlace =
     'secret' in delegation
       ? atOwnServer(delegation.issuer)
       : atOutsideIssuer(delegation.issuer, delegation.consoleClientId)
-  const pages = mountConsole(app, findSignInPlace)
-  app.setNotFoundHandler(async (request, reply) => {
-    if (await pages.isPage(request)) return pages.sendPage(request, reply)
-    // A browser shows the page of the console that says so.
-    if (request.method === 'GET' && request.headers.accept?.includes('text/html')) {
-      return pages.sendPage(request, reply.code(404))
-    }
-    throw nothingAt(request.url)
-  })
-  // It does not depend on the database, because a restart of the process would not repair that.
-  getOnly(app, '/healthz', async () => ({ status: 'alive' }))
-  getOnly(app, '/readyz', async () => {
-    const { takesWrites } = await database.ping()
-    const replicas = database.replicas().map(({ name, state }) => ({ name, state }))
-    return { status: 'ready', writes: takesWrites, ...(replicas.length > 0 && { replicas }) }
-  })
-  const limiter = rateLimits && new RateLimiter(rateLimits, await openCounters(app, options))
-  await describeApi(app, baseUrl, delegation.issuer)
-  // The console reads this first.
-  getOnly(app, '/console.json', async () => ({ baseUrl, ...(await findSignInPlace()) }))
+  addConsole(pages, findSignInPlace)
+  addReference(pages, delegation.issuer)
+  describeApi(pages, baseUrl, delegation.issuer)
+  pages.add(
+    // It does not depend on the database, because a restart of the process would not repair that.
+    { path: '/healthz', GET: async () => json({ status: 'alive' }) },
+    { path: '/readyz', GET: async () => json(await readiness(database)) },
+    // The console reads this first.
+    { path: '/console.json', GET: async () => json({ baseUrl, ...(await findSignInPlace()) }) },
+  )
   const [tokensFor, handlers] = await Promise.all([
     'secret' in delegation
-      ? mountOwnServer(app, options, delegation, limiter)
-      : acceptOutsideTokens(app, database, delegation),
+      ? issueTokens(pages, delegation, { database, baseUrl, limiter, log }, opening)
+      : acceptOutsideTokens(database, log, delegation),
     // The handlers load while the keys are read.
     loadHandlers(),
   ])
-  const onMailError = (reason: string) => app.log.error({ reason }, 'a mail could not be sent')
-  const sendMail = options.mail ? mailSender(options.mail, onMailError) : null
-  const issuer = 'secret' in delegation ? delegation.issuer : null
-  const onNoteError = (err: unknown) => app.log.warn({ err }, 'replicas cannot be used yet: their source was not noted')
+  const onMailError = (reason: string) => log.error({ reason }, 'a mail could not be sent')
+  const onNoteError = (err: unknown) => log.warn({ err }, 'replicas cannot be used yet: their source was not noted')
   const askVersions = versionsFrom(
     database.readVersions,
     options.cacheMilliseconds ?? 0,
     database.replicas().length > 0 ? (source) => noteSource(database.query, source).catch(onNoteError) : null,
   )
-  const webhooks = options.webhooks ?? { secret: null, allowPrivate: false }
   // They ask the database each time, whatever is cached.
   const followers = new Followers(versionsFrom(database.readVersions, 0))
-  app.server.once('stopping', () => followers.stop())
+  server.once('stopping', () => followers.stop())
   const common = {
-    ...{ database, askVersions, baseUrl, issuer, sendMail, webhooks, limiter, addressOf, inFlight, followers },
-    log: app.log,
+    ...{ database, askVersions, baseUrl, limiter, addressOf, inFlight, followers, log },
+    issuer: 'secret' in delegation ? delegation.issuer : null,
+    sendMail: options.mail ? mailSender(options.mail, onMailError) : null,
+    webhooks: options.webhooks ?? { secret: null, allowPrivate: false },
   }
   requests.open(customerApi, handlers, {
     ...common,
@@ -170,55 +131,60 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     cache: null,
     isOpenToAllOrigins: false,
   })
-  return app
+  const opened = opening.move()
+  opened.defer(() => drain(server, inFlight))
+  return { server, pages, log, close: lazily(() => opened.disposeAsync()) }
+}
+
+const readiness = async (database: Database) => {
+  const { takesWrites } = await database.ping()
+  const replicas = database.replicas().map(({ name, state }) => ({ name, state }))
+  return { status: 'ready', writes: takesWrites, ...(replicas.length > 0 && { replicas }) }
 }
 
 /** The authenticator of delegated tokens for an API. */
 type TokensFor = (api: Api) => Authenticator
 
-const mountOwnServer = async (
-  app: FastifyInstance,
-  { database, baseUrl }: AppOptions,
+type Common = { database: Database; baseUrl: string; limiter: RateLimiter | null; log: Log }
+
+const issueTokens = async (
+  pages: Pages,
   { issuer, secret }: { issuer: string; secret: string },
-  limiter: RateLimiter | null,
+  { log, ...common }: Common,
+  opening: AsyncDisposableStack,
 ): Promise<TokensFor> => {
-  const onError = (err: Error) => app.log.error({ err }, 'the authorization server failed')
-  const server = await startAuthorizationServer({ database, issuer, baseUrl, secret, onError }).catch(async (error) => {
-    // The caller may retry, so everything that was opened for this app must be closed.
-    await app.close()
-    throw error
-  })
-  app.addHook('onClose', () => server.stop())
-  await app.register((pages) => mountAuthorizationServer(pages, { server, database, issuer, baseUrl, limiter }))
+  const { database, baseUrl } = common
+  const onError = (err: Error) => log.error({ err }, 'the authorization server failed')
+  const server = await startAuthorizationServer({ database, issuer, baseUrl, secret, onError })
+  opening.defer(() => server.stop())
+  addAuthorizationServer(pages, { ...common, server, issuer })
   return ({ basePath, scopePrefix }) =>
     delegatedTokens(database, { issuer, audience: baseUrl + basePath, scopePrefix, key: server.key })
 }
 
-const acceptOutsideTokens = async (
-  app: FastifyInstance,
-  database: Database,
-  issuer: OutsideIssuer,
-): Promise<TokensFor> => {
+const acceptOutsideTokens = async (database: Database, log: Log, issuer: OutsideIssuer): Promise<TokensFor> => {
   // Few installations need these modules.
   const [{ outsideTokens }, { issuerKeys }] = await Promise.all([
     import('./identity/tokens/outside-issuer.ts'),
     import('./identity/tokens/issuer-keys.ts'),
   ])
-  const key = issuerKeys(issuer.issuer, (err) =>
-    app.log.warn({ err }, 'the keys of the outside issuer could not be read'),
-  )
+  const key = issuerKeys(issuer.issuer, (err) => log.warn({ err }, 'the keys of the outside issuer could not be read'))
   return (api) => outsideTokens(database, issuer, api, key)
 }
 
-const openCounters = async (app: FastifyInstance, { counting = {} }: AppOptions): Promise<Counters> => {
+const openCounters = async (
+  { counting = {} }: AppOptions,
+  log: Log,
+  opening: AsyncDisposableStack,
+): Promise<Counters> => {
   const local = new MemoryCounters(counting.memory, counting.thread)
   if (!counting.redisUrl) return local
   // Few installations need this module, which takes a while to load.
   const { openRedisCounters } = await import('./counters/redis-counters.ts')
   const counters = await openRedisCounters(counting.redisUrl, local, (message, error) =>
-    app.log.warn({ ...(error !== undefined && { err: error }) }, message),
+    log.warn({ ...(error !== undefined && { err: error }) }, message),
   )
-  app.addHook('onClose', () => counters.close())
+  opening.defer(() => counters.close())
   return counters
 }
 
@@ -232,10 +198,3 @@ const loadHandlers = async (): Promise<Map<string, Handler>> => {
 }
 
 const namesOf = ({ operations }: Api): string[] => [...new Set(operations.map(({ resource }) => resource.name))]
-
-const unused = (): never => {
-  throw new Error('routes have no schemas of the framework')
-}
-
-/** The info lines of the framework are only of interest when debugging. */
-const ofFramework = (log: Log): FastifyBaseLogger => (log.level === 'info' ? log.child({}, { level: 'warn' }) : log)

@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { after } from 'node:test'
 import { basePath, type ResourceName, type Role, type Scope } from '@masthead/contract'
-import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
-import { type AppOptions, buildApp, type Delegation } from '../src/app.ts'
+import { type App, type AppOptions, buildApp, type Delegation } from '../src/app.ts'
 import { operator } from '../src/audit/author.ts'
 import { retryWhileUnavailable } from '../src/commands/with-database.ts'
 import { serviceRole } from '../src/database/connections/connection.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
 import type { RateLimits } from '../src/http/api/callers/rate-limit.ts'
+import { listen } from '../src/http/connections/server.ts'
 import { createMember } from '../src/identity/people/members.ts'
 import { noPassword } from '../src/identity/people/passwords.ts'
 import { allScopes } from '../src/identity/people/roles.ts'
@@ -24,7 +24,7 @@ import { cloneCitusDatabase } from './scale/citus-servers.ts'
 
 /** The service as production runs it, on a database of its own, reached over HTTP. */
 export type Service = {
-  app: FastifyInstance
+  app: App
   database: Database
   /** The database as its owner, whom row-level security does not hold: for what no caller could see. */
   owner: pg.Client
@@ -144,9 +144,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
       ...timeouts,
     }),
   )
-  await app.listen({ host: '127.0.0.1', port: Number(new URL(baseUrl).port) })
-  const bound = app.server.address()
-  if (bound === null || typeof bound === 'string') throw new Error('the service does not listen on a port')
+  const origin = await openPort(app, { port: Number(new URL(baseUrl).port) })
   const owner = new pg.Client(connectionString)
   // Where a test ends its connection, the next statement fails.
   owner.on('error', () => {})
@@ -156,12 +154,19 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     await database.close()
     await owner.end()
   })
-  const origin = `http://127.0.0.1:${bound.port}`
   return {
     ...{ app, database, owner, connectionString, origin },
     call: (method, path, options) => callAt(origin, method, path, options),
     newTenant: (name) => newTenant(database, name),
   }
+}
+
+/** Opens a service to callers at any port of this machine, unless said otherwise, and returns its origin. */
+export const openPort = async ({ server }: App, { host = '127.0.0.1', port = 0 } = {}): Promise<string> => {
+  await listen(server, { host, port, reusePort: false })
+  const bound = server.address()
+  if (bound === null || typeof bound === 'string') throw new Error('the service does not listen on a port')
+  return `http://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`
 }
 
 /** Nobody misses what a crash takes from a database that ends with the test file, so its commits need not wait. */

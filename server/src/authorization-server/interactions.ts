@@ -1,10 +1,13 @@
 import { customerApi, type Scope, scopePrefix } from '@masthead/contract'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { InteractionResults, Provider } from 'oidc-provider'
 import type { CalledFrom } from '../audit/author.ts'
 import { isUnavailable } from '../database/connections/unavailable.ts'
 import type { Database } from '../database/database.ts'
 import type { RateLimiter } from '../http/api/callers/rate-limit.ts'
+import { readBytes } from '../http/api/requests/request-body.ts'
+import type { PageRoute } from '../http/pages/pages.ts'
+import { type Guard, guarded, type PageHandler, type PageResponse, type Visit } from '../http/pages/visit.ts'
+import { unsupportedMediaType } from '../http/responses/problems.ts'
 import { findApplication } from '../identity/people/applications.ts'
 import { lockSessions, storeConsent } from '../identity/people/consents.ts'
 import { findMemberships } from '../identity/people/members.ts'
@@ -16,8 +19,8 @@ import { Problem } from '../problem.ts'
 import { endSession, isSessionOpen } from './adapter.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
 import { limitSignIns, limitVisits, refusePerson } from './limits.ts'
+import { pageResponse } from './page-response.ts'
 import { accountChoicePage, consentPage, errorPage, type Page, signInPage } from './pages.ts'
-import { sendPage } from './send-page.ts'
 
 export type Dependencies = {
   server: AuthorizationServer
@@ -27,120 +30,141 @@ export type Dependencies = {
   limiter: RateLimiter | null
 }
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>
-type Form = Record<string, string>
 
-const root = '/oauth2/interaction/:uid'
+const root = '/oauth2/interaction/{uid}'
 const pathOf = ({ uid }: Interaction): string => `/oauth2/interaction/${uid}`
 
 /** Loaded at the first use, so that a start does not wait for it. */
 const library = () => import('oidc-provider')
 
-/** The parser, limits and error handler that all pages with forms share. */
-export const readForms = (app: FastifyInstance, { limiter }: Dependencies): void => {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'string', bodyLimit: 16_384 },
-    (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(String(body)))),
-  )
-  app.addHook('onRequest', limitVisits(limiter, refusePerson))
-  app.addHook('onRequest', async (request) => refuseOtherSites(request))
-  app.setErrorHandler(async (error, request, reply) => sendPage(reply, await failurePage(error, request)))
+const mostFormBytes = 16_384
+
+/** Reads the form that a page of ours has sent. */
+const takeForm: Guard = async (visit) => {
+  const [type = ''] = (visit.request.headers['content-type'] ?? '').split(';', 1)
+  if (type.trim().toLowerCase() !== 'application/x-www-form-urlencoded')
+    throw unsupportedMediaType('This form cannot be read.')
+  const bytes = await readBytes(visit.request, visit.response, mostFormBytes)
+  visit.form = Object.fromEntries(new URLSearchParams(bytes?.toString()))
+  return null
+}
+
+/** What all pages with forms share: their limits, and how they show errors. */
+export const formPages = ({ limiter }: Dependencies) => {
+  const guards = [limitVisits(limiter, refusePerson), refuseOtherSites]
+  const failure = async (error: unknown, visit: Visit) => pageResponse(await failurePage(error, visit))
+  return {
+    shown: (path: string, GET: PageHandler): PageRoute => ({ path, guards, GET, failure }),
+    sent: (path: string, handler: PageHandler, more: readonly Guard[] = []): PageRoute => ({
+      path,
+      guards,
+      POST: guarded([...more, takeForm], handler),
+      failure,
+    }),
+  }
 }
 
 /** The pages between an application's authorization request and its response: sign-in and consent. */
-export const mountInteractions = (app: FastifyInstance, dependencies: Dependencies): void => {
+export const interactionPages = (dependencies: Dependencies): PageRoute[] => {
   const { database, limiter } = dependencies
-  const find = async ({ request, raw }: FastifyReply): Promise<Interaction> => {
+  const { shown, sent } = formPages(dependencies)
+  const find = async ({ request, response }: Visit): Promise<Interaction> => {
     const { provider } = await dependencies.server.loaded()
-    return provider.interactionDetails(request.raw, raw)
+    return provider.interactionDetails(request, response)
   }
   /** Returns where the browser goes when this was the last page. */
-  const store = async ({ request, raw }: FastifyReply, result: InteractionResults): Promise<string> => {
+  const store = async ({ request, response }: Visit, result: InteractionResults): Promise<string> => {
     const { provider } = await dependencies.server.loaded()
     // After consent the provider must still know of a sign-in that was asked for, or it asks again.
-    return provider.interactionResult(request.raw, raw, result, { mergeWithLastSubmission: 'consent' in result })
+    return provider.interactionResult(request, response, result, { mergeWithLastSubmission: 'consent' in result })
   }
-  const finish = async (reply: FastifyReply, result: InteractionResults) =>
-    reply.redirect(await store(reply, result), 303)
+  const finish = async (visit: Visit, result: InteractionResults) => redirect(await store(visit, result))
+  const current = async (interaction: Interaction) => pageResponse(await currentPage(dependencies, interaction))
 
-  app.get(root, async (_request, reply) => sendPage(reply, await currentPage(dependencies, await find(reply))))
-
-  app.post(`${root}/sign-in`, { onRequest: limitSignIns(limiter) }, async (request, reply) => {
-    const interaction = await find(reply)
-    const { email = '', password = '' } = formOf(request)
-    const outcome = await signIn(database.query, calledFrom(request), email.trim(), password)
+  const signInWith: PageHandler = async (visit) => {
+    const interaction = await find(visit)
+    const { email = '', password = '' } = visit.form
+    const outcome = await signIn(database.query, calledFrom(visit), email.trim(), password)
     if ('users' in outcome) {
       const [user, ...others] = outcome.users
-      if (others.length === 0) return finish(reply, { login: loginOf(user) })
+      if (others.length === 0) return finish(visit, { login: loginOf(user) })
       const logins = outcome.users.map(loginOf)
       const { tenant } = interaction.params
       const named = tenant === undefined ? null : tenantNamed(await membershipsOf(database, logins), String(tenant))
-      if (named) return finish(reply, { login: named.login, tenant: named.id })
-      await store(reply, { openAccounts: logins })
-      return reply.redirect(pathOf(interaction), 303)
+      if (named) return finish(visit, { login: named.login, tenant: named.id })
+      await store(visit, { openAccounts: logins })
+      return redirect(pathOf(interaction))
     }
     const isThrottled = outcome.refused === 'throttled'
     const problem = isThrottled
-      ? refuseAttempt(reply, outcome.retryAfterSeconds)
+      ? refuseAttempt(visit, outcome.retryAfterSeconds)
       : 'The e-mail address or the password is not right.'
     const page = await signInPageOf(dependencies, interaction, { email, problem })
-    return sendPage(reply, { ...page, status: isThrottled ? 429 : 401 })
-  })
+    return pageResponse({ ...page, status: isThrottled ? 429 : 401 })
+  }
 
   /** The password opens several accounts of the address: each tenant belongs to one of them. */
-  app.post(`${root}/account`, async (request, reply) => {
-    const interaction = await find(reply)
-    const { tenant = '' } = formOf(request)
+  const chooseAccount: PageHandler = async (visit) => {
+    const interaction = await find(visit)
+    const { tenant = '' } = visit.form
     const chosen = (await openAccounts(dependencies, interaction)).find(({ id }) => id === tenant)
-    if (!chosen) return sendPage(reply, await currentPage(dependencies, interaction))
-    return finish(reply, { login: chosen.login, tenant: chosen.id })
-  })
+    if (!chosen) return current(interaction)
+    return finish(visit, { login: chosen.login, tenant: chosen.id })
+  }
 
-  app.post(`${root}/consent`, async (request, reply) => {
-    const interaction = await find(reply)
-    if (formOf(request).decision !== 'allow') return finish(reply, denied)
-    const grantId = await createGrant(dependencies, request, interaction)
-    if (grantId === null) return sendPage(reply, await currentPage(dependencies, interaction))
-    return finish(reply, { consent: { grantId } })
-  })
+  const decide: PageHandler = async (visit) => {
+    const interaction = await find(visit)
+    if (visit.form.decision !== 'allow') return finish(visit, denied)
+    const grantId = await createGrant(dependencies, visit, interaction)
+    if (grantId === null) return current(interaction)
+    return finish(visit, { consent: { grantId } })
+  }
 
-  app.post(`${root}/cancel`, async (_request, reply) => {
-    await find(reply)
-    return finish(reply, denied)
-  })
+  const cancel: PageHandler = async (visit) => {
+    await find(visit)
+    return finish(visit, denied)
+  }
 
   /** Signs the user out and starts the authorization request again. */
-  app.post(`${root}/switch-user`, async (_request, reply) => {
-    const { session, params } = await find(reply)
+  const switchUser: PageHandler = async (visit) => {
+    const { session, params } = await find(visit)
     await endSession(database.query, session?.uid ?? '')
     const again = new URLSearchParams()
     for (const [name, value] of Object.entries(params))
       for (const one of [value].flat()) again.append(name, String(one))
-    return reply.redirect(`/oauth2/authorize?${again}`, 303)
-  })
+    return redirect(`/oauth2/authorize?${again}`)
+  }
+
+  return [
+    shown(root, async (visit) => current(await find(visit))),
+    sent(`${root}/sign-in`, signInWith, [limitSignIns(limiter)]),
+    sent(`${root}/account`, chooseAccount),
+    sent(`${root}/consent`, decide),
+    sent(`${root}/cancel`, cancel),
+    sent(`${root}/switch-user`, switchUser),
+  ]
 }
+
+export const redirect = (location: string): PageResponse => ({ status: 303, headers: { location } })
 
 const denied: InteractionResults = { error: 'access_denied', error_description: 'the user denied the request' }
 
 /** Returns the problem to show on the page. */
-export const refuseAttempt = (reply: FastifyReply, retryAfterSeconds: number): string => {
-  reply.request.refusedBy = 'wrong-passwords'
-  reply.header('retry-after', retryAfterSeconds)
+export const refuseAttempt = (visit: Visit, retryAfterSeconds: number): string => {
+  visit.refusedBy = 'wrong-passwords'
+  visit.headers['retry-after'] = String(retryAfterSeconds)
   return `Too many attempts. Try again ${inMinutes(retryAfterSeconds)}.`
 }
 
 /** Another site must not submit our forms; SameSite=Lax cookies and the secret path protect them as well. */
-const refuseOtherSites = async ({ method, headers }: FastifyRequest): Promise<void> => {
-  const site = headers['sec-fetch-site']
-  if (method !== 'POST' || site === undefined || site === 'same-origin') return
+const refuseOtherSites: Guard = async ({ method, request }) => {
+  const site = request.headers['sec-fetch-site']
+  if (method !== 'POST' || site === undefined || site === 'same-origin') return null
   const { errors } = await library()
   throw new errors.AccessDenied('another site sent this form')
 }
 
-export const calledFrom = ({ address, id }: FastifyRequest): CalledFrom => ({ address, requestId: id })
-
-export const formOf = (request: FastifyRequest): Form => (request.body ?? {}) as Form // parsed above, for every route here
+export const calledFrom = ({ address, id }: Visit): CalledFrom => ({ address, requestId: id })
 
 type Login = { accountId: string; ts: number }
 
@@ -212,9 +236,9 @@ const requestedScopes = ({ params }: Interaction): Scope[] => {
 }
 
 /** Null when there was no consent page, or the user cannot choose this tenant for this application. */
-const createGrant = async (dependencies: Dependencies, request: FastifyRequest, interaction: Interaction) => {
+const createGrant = async (dependencies: Dependencies, visit: Visit, interaction: Interaction) => {
   const { server, database, baseUrl } = dependencies
-  const { tenant: tenantId = '' } = formOf(request)
+  const { tenant: tenantId = '' } = visit.form
   const { clientId, tenantId: onlyTenantId } = await applicationOf(dependencies, interaction)
   const userId = interaction.session?.accountId
   if (interaction.prompt.name !== 'consent' || userId === undefined) return null
@@ -229,7 +253,7 @@ const createGrant = async (dependencies: Dependencies, request: FastifyRequest, 
   const grantId = await grant.save()
   // The consent is stored before anything is issued: without it no token of the grant is accepted.
   const consent = { grantId, applicationId: clientId, tenantId, userId, scopes }
-  const author = { kind: 'visitor', ...calledFrom(request), user: userId } as const
+  const author = { kind: 'visitor', ...calledFrom(visit), user: userId } as const
   return database.transaction(async (query) => {
     // A password change may have ended the session meanwhile.
     await lockSessions(query, userId)
@@ -240,7 +264,7 @@ const createGrant = async (dependencies: Dependencies, request: FastifyRequest, 
   })
 }
 
-const failurePage = async (error: unknown, { id: requestId, log }: FastifyRequest): Promise<Page> => {
+const failurePage = async (error: unknown, { id: requestId, log }: Visit): Promise<Page> => {
   const { errors } = await library()
   const title = 'This did not work'
   if (error instanceof Problem) return errorPage({ status: error.status, title, detail: error.message })
@@ -253,12 +277,6 @@ const failurePage = async (error: unknown, { id: requestId, log }: FastifyReques
         : (error.error_description ?? error.message)
     return errorPage({ status: error.statusCode, title, detail })
   }
-  if (isRefusedByFramework(error))
-    return errorPage({ status: error.statusCode, title, detail: 'This form cannot be read.' })
   log.error({ reqId: requestId, err: error }, 'an interaction failed')
   return errorPage({ status: 500, title: 'Something went wrong', detail: 'Try again later.', requestId })
 }
-
-/** For example, a body that is too large or of another content type. */
-const isRefusedByFramework = (error: unknown): error is { statusCode: number } =>
-  error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' && error.statusCode < 500

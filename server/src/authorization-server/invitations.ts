@@ -1,44 +1,46 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Author } from '../audit/author.ts'
 import type { Query } from '../database/connections/connection.ts'
 import type { Database } from '../database/database.ts'
+import type { PageRoute } from '../http/pages/pages.ts'
+import type { PageHandler, Visit } from '../http/pages/visit.ts'
 import { consumeInvitation, findInvitation, type OpenInvitation } from '../identity/people/invitations.ts'
 import { addMember, createMember } from '../identity/people/members.ts'
 import { signIn } from '../identity/people/sign-in.ts'
 import { findAccounts, findProvenUser, hashPasswordOf, proveAddress, type User } from '../identity/people/users.ts'
 import { Refusal } from '../refusal.ts'
-import { calledFrom, type Dependencies, formOf, refuseAttempt } from './interactions.ts'
+import { calledFrom, type Dependencies, formPages, redirect, refuseAttempt } from './interactions.ts'
 import { limitSignIns } from './limits.ts'
+import { pageResponse } from './page-response.ts'
 import { errorPage, invitationPage, type Page } from './pages.ts'
-import { sendPage } from './send-page.ts'
 import { openSession } from './session-opening.ts'
 
-const path = '/oauth2/invitations/:secret'
+const path = '/oauth2/invitations/{secret}'
 
 /** The link makes its reader a member, with an account of this tenant or with one that works everywhere, and signs them in. */
-export const mountInvitations = (app: FastifyInstance, dependencies: Dependencies): void => {
+export const invitationPages = (dependencies: Dependencies): PageRoute => {
   const { database, baseUrl, limiter } = dependencies
-  app.get(path, async (request, reply) => {
-    const invitation = await findInvitation(database.read, secretOf(request))
-    return sendPage(reply, invitation ? pageOf(request, invitation) : overPage)
-  })
-
-  app.post(path, { onRequest: limitSignIns(limiter) }, async (request, reply) => {
-    const invitation = await findInvitation(database.read, secretOf(request))
-    if (!invitation) return sendPage(reply, overPage)
-    const outcome = await accept(database, reply, invitation)
+  const { shown, sent } = formPages(dependencies)
+  const show: PageHandler = async (visit) => {
+    const invitation = await findInvitation(database.read, secretOf(visit))
+    return pageResponse(invitation ? pageOf(visit, invitation) : overPage)
+  }
+  const acceptWith: PageHandler = async (visit) => {
+    const invitation = await findInvitation(database.read, secretOf(visit))
+    if (!invitation) return pageResponse(overPage)
+    const outcome = await accept(database, visit, invitation)
     if (typeof outcome === 'object' && 'joined' in outcome) {
       const accounts = await findAccounts(database.query, invitation.email)
       const joined = accounts.find(({ id }) => id === outcome.joined)
-      if (joined) await openSession(dependencies, reply, joined)
-      return reply.redirect(`${baseUrl}/t/${invitation.tenantSlug}/`, 303)
+      if (joined) await openSession(dependencies, visit, joined)
+      return redirect(`${baseUrl}/t/${invitation.tenantSlug}/`)
     }
-    if (outcome === 'over') return sendPage(reply, overPage)
-    return sendPage(reply, { ...pageOf(request, invitation, outcome.problem), status: outcome.status })
-  })
+    if (outcome === 'over') return pageResponse(overPage)
+    return pageResponse({ ...pageOf(visit, invitation, outcome.problem), status: outcome.status })
+  }
+  return { ...shown(path, show), ...sent(path, acceptWith, [limitSignIns(limiter)]) }
 }
 
-const secretOf = (request: FastifyRequest): string => (request.params as { secret: string }).secret // the router fills it
+const secretOf = ({ params: { secret = '' } }: Visit): string => secret
 
 const overPage = errorPage({
   status: 404,
@@ -47,23 +49,23 @@ const overPage = errorPage({
     'You may have joined already: then sign in. Otherwise it was withdrawn, replaced or too old: ask the person who invited you for a new link.',
 })
 
-const pageOf = (request: FastifyRequest, { email, role, tenantName }: OpenInvitation, problem?: string): Page => {
-  const { account, name = '' } = formOf(request)
-  const given = { action: request.url, tenant: tenantName, email, role, name }
+const pageOf = ({ form, url }: Visit, { email, role, tenantName }: OpenInvitation, problem?: string): Page => {
+  const { account, name = '' } = form
+  const given = { action: url, tenant: tenantName, email, role, name }
   if (problem === undefined) return invitationPage(given)
   return invitationPage({ ...given, problem: { with: account === 'existing' ? 'existing' : 'new', text: problem } })
 }
 
 type Outcome = { joined: string } | 'over' | { status: number; problem: string }
 
-const accept = async (database: Database, reply: FastifyReply, invitation: OpenInvitation): Promise<Outcome> => {
-  const { account, name = '', password = '' } = formOf(reply.request)
-  const from = calledFrom(reply.request)
+const accept = async (database: Database, visit: Visit, invitation: OpenInvitation): Promise<Outcome> => {
+  const { account, name = '', password = '' } = visit.form
+  const from = calledFrom(visit)
   let known: User | undefined
   if (account === 'existing') {
     const outcome = await signIn(database.query, from, invitation.email, password)
     if ('refused' in outcome && outcome.refused === 'throttled')
-      return { status: 429, problem: refuseAttempt(reply, outcome.retryAfterSeconds) }
+      return { status: 429, problem: refuseAttempt(visit, outcome.retryAfterSeconds) }
     // An account whose address is not proven belongs to one tenant.
     known = 'users' in outcome ? outcome.users.find(({ tenantId }) => tenantId === null) : undefined
     // The owner of the mailbox may know that there is such an account.
@@ -74,7 +76,7 @@ const accept = async (database: Database, reply: FastifyReply, invitation: OpenI
   try {
     const account = known ?? { name, passwordHash: await hashPasswordOf(database.read, invitation.email, password) }
     return await database.transaction(async (query) => {
-      if (!(await consumeInvitation(query, secretOf(reply.request)))) return 'over'
+      if (!(await consumeInvitation(query, secretOf(visit)))) return 'over'
       return { joined: (await join(query, author, invitation, account)).id }
     })
   } catch (error) {

@@ -59,7 +59,7 @@ describe('the signing key', () => {
   test('is made at the first start, one for all processes that start at once', async (context) => {
     const connectionString = await cloneTemplate()
     const apps = await Promise.all([1, 2, 3].map(() => startAnother(context, connectionString)))
-    const answers = await Promise.all(apps.map((app) => app.inject({ url: '/oauth2/jwks' })))
+    const answers = await Promise.all(apps.map((app) => injectRequest(app, { url: '/oauth2/jwks' })))
     const [first, ...others] = answers.map((answer) => answer.json().keys.map(({ kid }: { kid: string }) => kid))
     assert.equal(first.length, 1)
     assert.deepEqual(others, [first, first])
@@ -170,7 +170,7 @@ describe('a rotation', () => {
     const [old] = await publishedKeys()
     await owner.query(`update signing_keys set created_at = now() - interval '91 days' where retired_at is null`)
     const app = await startAnother(context, service.connectionString)
-    const [current] = (await app.inject({ url: '/oauth2/jwks' })).json().keys
+    const [current] = (await injectRequest(app, { url: '/oauth2/jwks' })).json().keys
     assert.notEqual(current.kid, old)
   })
 })

@@ -29,7 +29,7 @@ const strict = async (limits: Partial<RateLimits>) => {
   return {
     get: (url: string, remoteAddress: string, headers = {}) => injectRequest(app, { url, remoteAddress, headers }),
     post: (url: string, remoteAddress: string, fields: Parameters, headers = {}) =>
-      app.inject({
+      injectRequest(app, {
         ...{ method: 'POST', url, remoteAddress, payload: `${new URLSearchParams(fields as Record<string, string>)}` },
         headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
       }),
@@ -128,7 +128,7 @@ describe('an address that a trusted proxy names', async () => {
       const headers = { 'x-forwarded-for': one, 'content-type': 'application/x-www-form-urlencoded' }
       const payload = `${new URLSearchParams(unknown)}`
       const asked = { method: 'POST', url: '/oauth2/token', remoteAddress: '192.0.2.1', headers, payload } as const
-      statuses.push((await app.inject(asked)).statusCode)
+      statuses.push((await injectRequest(app, asked)).statusCode)
     }
     return statuses
   }
@@ -261,7 +261,7 @@ describe('the tokens that an application is given', () => {
     })
     context.after(() => app.close())
     const from = (address: string, fields: Record<string, string>) =>
-      app.inject({
+      injectRequest(app, {
         ...{
           method: 'POST',
           url: '/oauth2/token',

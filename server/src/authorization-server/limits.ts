@@ -1,36 +1,43 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isUnavailable } from '../database/connections/unavailable.ts'
 import type { Database } from '../database/database.ts'
 import type { Charge, RateLimiter } from '../http/api/callers/rate-limit.ts'
+import { readBytes } from '../http/api/requests/request-body.ts'
+import { type Guard, json, type PageResponse, type Visit } from '../http/pages/visit.ts'
 import { findGrantee } from './adapter.ts'
+import { pageResponse } from './page-response.ts'
 import { errorPage } from './pages.ts'
-import { sendPage } from './send-page.ts'
 
-type Refuse = (reply: FastifyReply, refused: NonNullable<Charge['refused']>) => FastifyReply
+type Refuse = (refused: NonNullable<Charge['refused']>) => PageResponse
 
-const apply = (reply: FastifyReply, { headers, refused }: Charge, refuse: Refuse): FastifyReply | undefined => {
+const apply = (visit: Visit, { headers, refused }: Charge, refuse: Refuse): PageResponse | null => {
   for (const [name, value] of Object.entries(headers())) {
-    const others = reply.getHeader(name)
-    reply.header(name, others === undefined ? value : `${others}, ${value}`)
+    const others = visit.headers[name]
+    visit.headers[name] = others === undefined ? value : `${others}, ${value}`
   }
-  if (!refused) return undefined
-  reply.request.refusedBy = refused.limit
-  return refuse(reply.code(429).header('retry-after', refused.seconds), refused)
+  if (!refused) return null
+  visit.refusedBy = refused.limit
+  visit.headers['retry-after'] = String(refused.seconds)
+  return refuse(refused)
 }
 
 /** RFC 6749 has no error of the token endpoint for this; other servers send its "temporarily_unavailable". */
-export const refuseProgram: Refuse = (reply, { detail }) =>
-  reply.header('cache-control', 'no-store').send({ error: 'temporarily_unavailable', error_description: detail })
+export const refuseProgram: Refuse = ({ detail }) => {
+  const { headers, body } = json({ error: 'temporarily_unavailable', error_description: detail })
+  return { status: 429, headers: { ...headers, 'cache-control': 'no-store' }, body }
+}
 
-export const refusePerson: Refuse = (reply, { detail }) =>
-  sendPage(reply, errorPage({ status: 429, title: 'Too many requests', detail }))
+export const refusePerson: Refuse = ({ detail }) =>
+  pageResponse(errorPage({ status: 429, title: 'Too many requests', detail }))
 
 export const limitVisits =
-  (limiter: RateLimiter | null, refuse: Refuse) => async (request: FastifyRequest, reply: FastifyReply) =>
-    limiter ? apply(reply, await limiter.visit(request.address), refuse) : undefined
+  (limiter: RateLimiter | null, refuse: Refuse): Guard =>
+  async (visit) =>
+    limiter && apply(visit, await limiter.visit(visit.address), refuse)
 
-export const limitSignIns = (limiter: RateLimiter | null) => async (request: FastifyRequest, reply: FastifyReply) =>
-  limiter ? apply(reply, await limiter.signIn(request.address), refusePerson) : undefined
+export const limitSignIns =
+  (limiter: RateLimiter | null): Guard =>
+  async (visit) =>
+    limiter && apply(visit, await limiter.signIn(visit.address), refusePerson)
 
 /** More than any application needs, and little enough to store for anybody. */
 const mostRequestBytes = 4_096
@@ -40,15 +47,17 @@ const mostRequestBytes = 4_096
  * client disconnects before that is known: the provider may store it all the same.
  */
 export const limitAuthorizations =
-  (limiter: RateLimiter | null) => async (request: FastifyRequest, reply: FastifyReply) => {
-    if (request.url.length > mostRequestBytes) return sendPage(reply, tooLongPage)
-    if (!limiter) return
-    const charge = await limiter.begin(request.address)
-    reply.raw.once('close', () => {
-      const isStored = String(reply.raw.getHeader('location')).startsWith('/oauth2/interaction/')
-      if (reply.raw.headersSent && !isStored) charge.refund()
+  (limiter: RateLimiter | null): Guard =>
+  async (visit) => {
+    const { url, address, response } = visit
+    if (url.length > mostRequestBytes) return pageResponse(tooLongPage)
+    if (!limiter) return null
+    const charge = await limiter.begin(address)
+    response.once('close', () => {
+      const isStored = String(response.getHeader('location')).startsWith('/oauth2/interaction/')
+      if (response.headersSent && !isStored) charge.refund()
     })
-    return apply(reply, charge, refusePerson)
+    return apply(visit, charge, refusePerson)
   }
 
 const tooLongPage = errorPage({
@@ -62,21 +71,23 @@ const tooLongPage = errorPage({
  * others. An unknown code counts for its address alone: applications have no secret, so anybody can pretend to be one.
  */
 export const limitExchanges =
-  (limiter: RateLimiter | null, database: Database) => async (request: FastifyRequest, reply: FastifyReply) => {
-    if (!limiter) return
-    const body = request.body as Buffer | undefined // the parser of the token endpoint leaves a buffer
-    const form = new URLSearchParams(body?.toString())
+  (limiter: RateLimiter | null, database: Database): Guard =>
+  async (visit) => {
+    if (!limiter) return null
+    const { request, response } = visit
+    visit.bytes = await readBytes(request, response)
+    const form = new URLSearchParams(visit.bytes?.toString())
     const grantee = await granteeOf(database, form).catch((error: unknown) => {
       // The provider reads the same row, and has a response for this.
       if (isUnavailable(error)) return null
       throw error
     })
-    if (!grantee) return
+    if (!grantee) return null
     const charge = await limiter.exchange(grantee.clientId, grantee.userId)
-    reply.raw.once('close', () => {
-      if (reply.raw.headersSent && reply.raw.statusCode !== 200) charge.refund()
+    response.once('close', () => {
+      if (response.headersSent && response.statusCode !== 200) charge.refund()
     })
-    return apply(reply, charge, refuseProgram)
+    return apply(visit, charge, refuseProgram)
   }
 
 const granteeOf = async ({ read }: Database, form: URLSearchParams) => {

@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { allowAllOrigins } from '../http/responses/cross-origin.ts'
-import { methodNotAllowed } from '../http/responses/problems.ts'
+import type { Pages } from '../http/pages/pages.ts'
+import { allowAllOrigins, guarded, type PageHandler, type Visit } from '../http/pages/visit.ts'
 import * as http from '../node-http.ts'
-import { type Dependencies, mountInteractions, readForms } from './interactions.ts'
-import { mountInvitations } from './invitations.ts'
+import { type Dependencies, interactionPages } from './interactions.ts'
+import { invitationPages } from './invitations.ts'
 import { limitAuthorizations, limitExchanges, limitVisits, refusePerson, refuseProgram } from './limits.ts'
 import { setVisitor } from './visitors.ts'
 
@@ -22,84 +21,63 @@ const openPaths: Record<string, string[]> = {
 }
 
 /** The provider's pages for people, beside the authorization endpoint. */
-const pagePaths = ['/oauth2/authorize/:uid', '/oauth2/logout', '/oauth2/logout/confirm', '/oauth2/logout/success']
-
-const methodsAt = (url: string): string[] => {
-  // The request target may be an absolute URL, whose host the client chooses.
-  const path = url.replace(/^https?:\/\/[^/]*/i, '')
-  const methods = openPaths[path.split('?', 1)[0] ?? '']
-  return methods ? [...methods, 'OPTIONS'] : []
-}
+const pagePaths = ['/oauth2/authorize/{uid}', '/oauth2/logout', '/oauth2/logout/confirm', '/oauth2/logout/success']
 
 /** The provider's router ignores case and a trailing slash, so it gets the path of the route whose limits applied. */
-const addressAtProvider = ({ routeOptions, params, url }: FastifyRequest): string => {
-  const { url: route = '' } = routeOptions
-  if (route.startsWith('/.well-known/')) return metadata
-  const { uid } = params as { uid?: string } // only one route has a parameter
-  return route.replace(':uid', encodeURIComponent(uid || 'none')) + (/\?.*$/s.exec(url)?.[0] ?? '')
+const addressAtProvider = ({ path, params: { uid = '' }, url }: Visit): string => {
+  if (path === null || path.startsWith('/.well-known/')) return metadata
+  return path.replace('{uid}', encodeURIComponent(uid)) + (/\?.*$/s.exec(url)?.[0] ?? '')
 }
 
 /** These responses are the same for everybody, and cheap. */
 const isUnlimited = (path: string): boolean => path === '/oauth2/jwks' || path.startsWith('/.well-known/')
 
-export const mountAuthorizationServer = async (app: FastifyInstance, dependencies: Dependencies): Promise<void> => {
+export const addAuthorizationServer = (pages: Pages, dependencies: Dependencies): void => {
   const { server, database, issuer, limiter } = dependencies
   const { host, protocol } = new URL(issuer)
-  const pass = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const { handle } = await server.loaded()
-    const { raw } = request
-    // The provider derives its own address from these headers; it must be the configured issuer.
-    raw.headers['x-forwarded-host'] = host
-    raw.headers['x-forwarded-proto'] = protocol.slice(0, -1)
-    // Our own hook handles CORS, in the same way for every client.
-    delete raw.headers.origin
-    // RFC 6749 §5.2: errors of these endpoints are JSON, in a browser too.
-    if (methodsAt(request.url).length > 0) raw.headers.accept = 'application/json'
-    raw.url = addressAtProvider(request)
-    // These headers are for the provider's own pages; our pages set stricter ones.
-    reply.headers({
-      'content-security-policy': "frame-ancestors 'none'; base-uri 'none'",
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-    })
-    for (const [name, value] of Object.entries(reply.getHeaders()))
-      if (value !== undefined) reply.raw.setHeader(name, value)
-    const passed = Buffer.isBuffer(request.body) ? unread(raw, request.body) : raw
-    setVisitor(passed, request.address, request.id)
-    reply.hijack()
-    handle(passed, reply.raw)
-  }
+  const pass =
+    (isOpen: boolean): PageHandler =>
+    async (visit) => {
+      const { request, response } = visit
+      const { handle } = await server.loaded()
+      // The provider derives its own address from these headers; it must be the configured issuer.
+      request.headers['x-forwarded-host'] = host
+      request.headers['x-forwarded-proto'] = protocol.slice(0, -1)
+      // A guard of ours handles CORS, in the same way for every client.
+      delete request.headers.origin
+      // RFC 6749 §5.2: errors of these endpoints are JSON, in a browser too.
+      if (isOpen) request.headers.accept = 'application/json'
+      request.url = addressAtProvider(visit)
+      for (const [name, value] of Object.entries({ ...visit.headers, ...providerHeaders }))
+        response.setHeader(name, value)
+      const passed = visit.bytes ? unread(request, visit.bytes) : request
+      setVisitor(passed, visit.address, visit.id)
+      handle(passed, response)
+      return null
+    }
   const [forPeople, forPrograms] = [limitVisits(limiter, refusePerson), limitVisits(limiter, refuseProgram)]
-  await app.register(async (endpoints) => {
-    endpoints.removeAllContentTypeParsers()
-    // The provider reads the body itself.
-    endpoints.addContentTypeParser('*', (_request, _payload, done) => done(null))
-    endpoints.addHook('onRequest', async (request, reply) => {
-      const allowed = methodsAt(request.url)
-      if (allowed.length === 0) return
-      await allowAllOrigins(methodsAt).call(endpoints, request, reply)
-      if (!allowed.includes(request.method)) throw methodNotAllowed(request.method, allowed)
+  const page = pass(false)
+  pages.guardBelow('/oauth2', [forPeople])
+  for (const path of pagePaths) pages.add({ path, guards: [forPeople], GET: page, POST: page })
+  const authorize = [forPeople, limitAuthorizations(limiter)]
+  pages.add({ path: '/oauth2/authorize', guards: authorize, GET: page, POST: page })
+  for (const [path, methods] of Object.entries(openPaths)) {
+    const answer = path === tokenPath ? guarded([limitExchanges(limiter, database)], pass(true)) : pass(true)
+    pages.add({
+      path,
+      guards: [allowAllOrigins([...methods, 'OPTIONS']), ...(isUnlimited(path) ? [] : [forPrograms])],
+      ...(methods.includes('GET') && { GET: answer }),
+      ...(methods.includes('POST') && { POST: answer }),
     })
-    for (const path of pagePaths) endpoints.all(path, { onRequest: forPeople }, pass)
-    endpoints.all('/oauth2/*', { onRequest: forPeople }, async (_request, reply) => reply.callNotFound())
-    endpoints.all('/oauth2/authorize', { onRequest: [forPeople, limitAuthorizations(limiter)] }, pass)
-    for (const path of Object.keys(openPaths).filter((one) => one !== tokenPath))
-      endpoints.all(path, isUnlimited(path) ? {} : { onRequest: forPrograms }, pass)
-    await endpoints.register(async (exchanges) => {
-      exchanges.addContentTypeParser(
-        'application/x-www-form-urlencoded',
-        { parseAs: 'buffer' },
-        (_request, body, done) => done(null, body),
-      )
-      exchanges.addHook('preHandler', limitExchanges(limiter, database))
-      exchanges.all(tokenPath, { onRequest: forPrograms }, pass)
-    })
-  })
-  await app.register(async (pages) => {
-    readForms(pages, dependencies)
-    mountInteractions(pages, dependencies)
-    mountInvitations(pages, dependencies)
-  })
+  }
+  pages.add(...interactionPages(dependencies), invitationPages(dependencies))
+}
+
+/** For the provider's own pages; our pages set stricter ones. */
+const providerHeaders = {
+  'content-security-policy': "frame-ancestors 'none'; base-uri 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
 }
 
 /** The provider reads the body itself, so a body that we have read is put into a new request. */

@@ -10,6 +10,7 @@ import {
   offeredTenants,
   type Person,
 } from '../../test/browsers/oauth-browser.ts'
+import { injectRequest } from '../../test/requests/injected-request.ts'
 import { baseUrl, secret, startService } from '../../test/service.ts'
 import { buildApp } from '../app.ts'
 
@@ -26,10 +27,10 @@ const begin = async (browser = new Browser(origin)) => {
 
 /** Tries to sign in from an address of the test's own; the cookies are those of a new request. */
 const trier = async () => {
-  const asked = await app.inject({ url: authorizationRequest(application, newVerifier()) })
+  const asked = await injectRequest(app, { url: authorizationRequest(application, newVerifier()) })
   const cookie = asked.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
   return (address: string, email: string, password: string, headers: Record<string, string> = {}) =>
-    app.inject({
+    injectRequest(app, {
       method: 'POST',
       url: `${asked.headers.location}/sign-in`,
       remoteAddress: address,
@@ -142,10 +143,10 @@ test('a trusted proxy names the caller, and nobody else does', async (context) =
     rateLimits: null,
   })
   context.after(() => app.close())
-  app.get('/address', async ({ address }) => address)
+  app.pages.add({ path: '/address', GET: async ({ address }) => ({ body: address }) })
   const proxy = '192.0.2.1'
   const seenFrom = async (remoteAddress: string, forwarded: string) =>
-    (await app.inject({ url: '/address', remoteAddress, headers: { 'x-forwarded-for': forwarded } })).body
+    (await injectRequest(app, { url: '/address', remoteAddress, headers: { 'x-forwarded-for': forwarded } })).body
   assert.equal(await seenFrom('198.51.100.1', '203.0.113.7'), '198.51.100.1')
   const named: [forwarded: string, caller: string][] = [
     ['203.0.113.7', '203.0.113.7'],

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import { subscribe } from 'node:diagnostics_channel'
 import { before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { customerApi, managementApi } from '@masthead/contract'
-import type { FastifyInstance } from 'fastify'
 import {
   actionOf,
   authorizationRequest,
@@ -16,8 +14,7 @@ import {
 import { until } from '../../test/processes/masthead-process.ts'
 import { injectRequest } from '../../test/requests/injected-request.ts'
 import { sendRaw } from '../../test/requests/raw-connection.ts'
-import { baseUrl, generous, secret, startService } from '../../test/service.ts'
-import { buildApp } from '../app.ts'
+import { generous, startService } from '../../test/service.ts'
 
 const service = await startService()
 const { app, origin, owner } = service
@@ -65,25 +62,16 @@ const assertLittle = (left: Record<string, number>, what: string): void => {
 }
 
 /** Every method and path that is served. */
-const routes = [customerApi, managementApi].flatMap(({ basePath, operations }) =>
-  operations.map(({ operation: { method, path } }) => ({
-    method: `${method}`,
-    path: basePath + path.replaceAll(/\{(\w+)\}/g, ':$1'),
-  })),
-)
-subscribe('fastify.initialization', (message) => {
-  const { fastify } = message as { fastify: FastifyInstance } // as Fastify documents it
-  fastify.addHook('onRoute', ({ method, url }) => {
-    for (const one of [method].flat()) routes.push({ method: one, path: url })
-  })
-})
-const listed = await buildApp({
-  database: service.database,
-  baseUrl,
-  delegation: { issuer: baseUrl, secret },
-  rateLimits: null,
-})
-await listed.close()
+const routes = [
+  ...[customerApi, managementApi].flatMap(({ basePath, operations }) =>
+    operations.map(({ operation: { method, path } }) => ({ method: `${method}`, path: basePath + path })),
+  ),
+  ...app.pages.routes.flatMap(({ path, GET, POST }) => [
+    ...(GET ? [{ method: 'GET', path }] : []),
+    ...(POST ? [{ method: 'POST', path }] : []),
+  ]),
+  { method: 'POST', path: '/oauth2/{nothing}' },
+]
 
 const long = 'x'.repeat(3_500)
 const tooLong = 'x'.repeat(7_000)
@@ -111,7 +99,7 @@ describe('a stranger leaves next to nothing behind, and for minutes', () => {
     let before = await stored()
     for (const { method, path } of routes) {
       for (const value of ['', long]) {
-        const url = `${path.replaceAll(/:\w+|\*/g, 'x'.repeat(value.length / 2))}?state=${value}&ui_locales=${value}`
+        const url = `${path.replaceAll(/\{\w+\}/g, 'x'.repeat(value.length / 2))}?state=${value}&ui_locales=${value}`
         await injectRequest(app, {
           ...{ method: method as 'POST', url },
           headers: {
@@ -135,7 +123,7 @@ describe('a stranger leaves next to nothing behind, and for minutes', () => {
     test(`by an authorization request with a long ${name}`, async () => {
       for (const value of [long, tooLong, '\0'.repeat(1_000)]) {
         const url = authorizationRequest(application, newVerifier(), { [name]: value })
-        assertLittle(await leftBy(() => app.inject({ url })), `a request of ${url.length} bytes`)
+        assertLittle(await leftBy(() => injectRequest(app, { url })), `a request of ${url.length} bytes`)
       }
     })
   }
@@ -156,7 +144,7 @@ describe('a stranger leaves next to nothing behind, and for minutes', () => {
   test('by signing out without having signed in', async () => {
     for (const changes of [{}, { state: long }, { state: tooLong }, { client_id: application.clientId, state: long }]) {
       const url = `/oauth2/logout?${new URLSearchParams(changes as Record<string, string>)}`
-      assert.deepEqual(await leftBy(() => app.inject({ url })), {})
+      assert.deepEqual(await leftBy(() => injectRequest(app, { url })), {})
     }
   })
 
@@ -168,7 +156,7 @@ describe('a stranger leaves next to nothing behind, and for minutes', () => {
     await owner.query(`delete from authorization_state where model = 'Session'`)
     const lost = authorizationRequest(application, newVerifier(), { client_id: 'nobody' })
     for (const url of [lost, '/oauth2/logout', '/oauth2/authorize/x'])
-      assert.deepEqual(await leftBy(() => app.inject({ url, headers: { cookie } })), {}, url)
+      assert.deepEqual(await leftBy(() => injectRequest(app, { url, headers: { cookie } })), {}, url)
   })
 
   test('by walking through the pages without a password', async () => {
@@ -187,12 +175,12 @@ describe('wrong passwords', () => {
   let [address, cookie] = ['', '']
   // Not while the suite is declared: the tests above would find the request that it stores.
   before(async () => {
-    const asked = await app.inject({ url: authorizationRequest(application, newVerifier()) })
+    const asked = await injectRequest(app, { url: authorizationRequest(application, newVerifier()) })
     address = `${asked.headers.location}/sign-in`
     cookie = asked.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
   })
   const attempt = (host: number, email: string) =>
-    app.inject({
+    injectRequest(app, {
       ...{ method: 'POST', url: address, remoteAddress: `198.51.100.${host}` },
       headers: { cookie, 'content-type': 'application/x-www-form-urlencoded' },
       payload: `${new URLSearchParams({ email, password: 'wrong horse battery' })}`,
@@ -260,7 +248,7 @@ test('an address begins so many authorizations a minute, and those that end at o
     rateLimits: { ...generous, signIn: 2 },
   })
   const ask = (remoteAddress: string, changes: Parameters = {}, path = '/oauth2/authorize') =>
-    strict.app.inject({
+    injectRequest(strict.app, {
       url: authorizationRequest(application, newVerifier(), changes).replace('/oauth2/authorize', path),
       remoteAddress,
     })

@@ -59,7 +59,7 @@ const serve = async (context: TestContext, given: Record<string, string> = envir
 
 /** A connection that is kept, and everything that came over it. */
 const keptConnection = async (url: string) => {
-  // The one for which Fastify opens a second server, where there are two.
+  // The one at which a second server is opened, where there are two addresses.
   const address = (await lookup('localhost', { all: true })).at(-1)?.address
   const socket = connect(portOf(url), address)
   let received = ''

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
-import Fastify from 'fastify'
+import { injectRequest } from '../../test/requests/injected-request.ts'
 import { baseUrl, startService } from '../../test/service.ts'
-import { mountConsole } from './console.ts'
+import { addConsole } from './console.ts'
 import { atOwnServer } from './sign-in-place.ts'
 
 const service = await startService()
@@ -82,27 +82,25 @@ describe('the console', () => {
       gzip: gunzipSync,
       zstd: zstdDecompressSync,
     })) {
-      const { headers, rawPayload } = await service.app.inject({
+      const { headers, rawPayload } = await injectRequest(service.app, {
         url: script,
         headers: { 'accept-encoding': encoding },
       })
       assert.deepEqual([headers['content-encoding'], headers.vary], [encoding, 'accept-encoding'])
       assert.ok(decompress(rawPayload).equals(plain), encoding)
     }
-    const { headers, rawPayload } = await service.app.inject({ url: script })
+    const { headers, rawPayload } = await injectRequest(service.app, { url: script })
     assert.deepEqual([headers['content-encoding'], rawPayload.equals(plain)], [undefined, true])
   })
 
   test('says how to build it where it is not built', async () => {
     const empty = await mkdtemp(join(tmpdir(), 'masthead-test-'))
     after(() => rm(empty, { recursive: true }))
-    const app = Fastify()
-    const { isPage } = mountConsole(app, atOwnServer(baseUrl), pathToFileURL(`${empty}/`))
-    app.setNotFoundHandler(async (request) => ({ isPage: await isPage(request) }))
-    const { statusCode, body } = await app.inject('/')
-    assert.equal(statusCode, 503)
-    assert.match(body, /npm run build/)
-    assert.deepEqual((await app.inject('/accounts')).json(), { isPage: false })
-    await app.close()
+    const { app, call } = await startService({ connectionString: service.connectionString })
+    addConsole(app.pages, atOwnServer(baseUrl), pathToFileURL(`${empty}/`))
+    const { status, text } = await call('GET', '//')
+    assert.equal(status, 503)
+    assert.match(text, /npm run build/)
+    assert.equal((await call('GET', '//accounts')).status, 404)
   })
 })

@@ -1,40 +1,39 @@
-import { readFile } from 'node:fs/promises'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { getOnly } from '../http/pages/get-only.ts'
-import { entityTag, isCurrent, readTags } from '../http/responses/conditional.ts'
-import { chooseEncoding } from '../http/responses/encoding.ts'
+import type { Pages } from '../http/pages/pages.ts'
+import type { PageHandler } from '../http/pages/visit.ts'
+import { nothingAt } from '../http/responses/problems.ts'
 import { Problem } from '../problem.ts'
+import { assetResponse, buildFolder, findAsset, read, types } from './assets.ts'
 import type { FindSignInPlace } from './sign-in-place.ts'
 
-type Console = {
-  isPage: (request: FastifyRequest) => Promise<boolean>
-  sendPage: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
-}
-
-/** The output of `npm run build`. */
-const buildFolder = new URL('../../../console/dist/', import.meta.url)
-
 /** Serves the pages of the console and their assets, which are read at each request, so that a new build is served at once. */
-export const mountConsole = (app: FastifyInstance, findSignInPlace: FindSignInPlace, folder = buildFolder): Console => {
-  const sendPage = async (request: FastifyRequest, reply: FastifyReply) => {
-    const found = await findAsset(folder, request, 'index.html')
-    reply.headers({ ...pageHeaders, 'content-security-policy': policy(await tokenOrigin(findSignInPlace)) })
-    return found ? sendAsset(request, reply, found) : reply.code(503).type(types.html).send(notBuilt)
+export const addConsole = (pages: Pages, findSignInPlace: FindSignInPlace, folder = buildFolder): void => {
+  const page: PageHandler = async ({ request }) => {
+    const headers = { ...pageHeaders, 'content-security-policy': policy(await tokenOrigin(findSignInPlace)) }
+    const asset = await findAsset(folder, request, 'index.html')
+    if (asset) return assetResponse(request, asset, headers)
+    return { status: 503, headers: { ...headers, 'content-type': types.html }, body: notBuilt }
   }
-  getOnly(app, '/', sendPage)
-  getOnly(app, '/assets/:file', async (request, reply) => {
-    const { file } = request.params as { file: string } // the router fills it
-    const found = /^[\w.-]+$/.test(file) ? await findAsset(folder, request, `assets/${file}`) : undefined
-    // A page of an earlier build may ask for an asset that is gone.
-    if (!found) throw new Problem('not_found', `There is nothing at /assets/${file.slice(0, 200)}.`)
-    return sendAsset(request, reply.header('cache-control', 'public, max-age=31536000, immutable'), found)
-  })
-  const isPage = async ({ method, url }: FastifyRequest) => {
-    if (method !== 'GET' && method !== 'HEAD') return false
-    const [path = ''] = url.split('?', 1)
-    return (await readPatterns(folder)).some((pattern) => pattern.test(path))
+  pages.add(
+    { path: '/', GET: page },
+    {
+      path: '/assets/{file}',
+      GET: async ({ request, params: { file = '' } }) => {
+        const asset = /^[\w.-]+$/.test(file) ? await findAsset(folder, request, `assets/${file}`) : undefined
+        // A page of an earlier build may ask for an asset that is gone.
+        if (!asset) throw new Problem('not_found', `There is nothing at /assets/${file.slice(0, 200)}.`)
+        return assetResponse(request, asset, { 'cache-control': 'public, max-age=31536000, immutable' })
+      },
+    },
+  )
+  pages.nothing = async (visit) => {
+    const { method, url, request } = visit
+    const isRead = method === 'GET' || method === 'HEAD'
+    if (isRead && (await isPage(folder, url))) return page(visit)
+    if (method !== 'GET' || !request.headers.accept?.includes('text/html')) throw nothingAt(url)
+    // A browser shows the page of the console that says so.
+    const shown = await page(visit)
+    return shown && { status: 404, ...shown }
   }
-  return { isPage, sendPage }
 }
 
 const pageHeaders = {
@@ -65,40 +64,11 @@ const policy = (origin: string): string =>
 
 const notBuilt = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Masthead</title>
 <h1>The console has not been built</h1><p>Run <code>npm run build</code> and load this page again; the service need not be restarted.
-The API works without it, and <a href="/docs/reference/frame">its reference</a> too.</html>`
+The API works without it.</html>`
 
-const types = {
-  html: 'text/html; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-  svg: 'image/svg+xml',
-} as const
-
-const read = (folder: URL, file: string): Promise<Buffer | undefined> =>
-  readFile(new URL(file, folder)).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
-
-/** The build also writes compressed copies of each file, named after their encodings. */
-type Asset = { type: string; encoding: string; content: Buffer }
-
-const findAsset = async (folder: URL, { headers }: FastifyRequest, file: string): Promise<Asset | undefined> => {
-  const type = Object.entries(types).find(([extension]) => file.endsWith(`.${extension}`))?.[1]
-  if (!type) return undefined
-  const encoding = chooseEncoding(headers['accept-encoding'])
-  const compressed = encoding === 'identity' ? undefined : await read(folder, `${file}.${encoding}`)
-  if (compressed) return { type, encoding, content: compressed }
-  const content = await read(folder, file)
-  return content && { type, encoding: 'identity', content }
-}
-
-const sendAsset = (request: FastifyRequest, reply: FastifyReply, { type, encoding, content }: Asset): FastifyReply => {
-  const tag = entityTag(content)
-  reply.headers({ etag: tag, vary: 'accept-encoding', 'x-content-type-options': 'nosniff' })
-  if (isCurrent(readTags('If-None-Match', request.headers['if-none-match']), tag)) return reply.code(304).send()
-  if (encoding !== 'identity') reply.header('content-encoding', encoding)
-  return reply.type(type).send(content)
+const isPage = async (folder: URL, url: string): Promise<boolean> => {
+  const [path = ''] = url.split('?', 1)
+  return (await readPatterns(folder)).some((pattern) => pattern.test(path))
 }
 
 /** The console writes paths as `/accounts/$id`. */

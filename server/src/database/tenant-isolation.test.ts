@@ -8,7 +8,7 @@ import { until } from '../../test/processes/masthead-process.ts'
 import { addSamples } from '../../test/records/populated-tenant.ts'
 import { sampleAccount, sampleContact, samplePublication } from '../../test/records/sample-records.ts'
 import { assertTenantTallies } from '../../test/records/tallies.ts'
-import { startService, type TestTenant } from '../../test/service.ts'
+import { openPort, startService, type TestTenant } from '../../test/service.ts'
 import { buildApp } from '../app.ts'
 import { operator } from '../audit/author.ts'
 import { chainWaiting } from '../audit/queries.ts'
@@ -315,16 +315,14 @@ describe('served by the plain owner of the database', () => {
       baseUrl: 'http://masthead.test',
       delegation: { issuer: 'http://masthead.test', secret: 'a secret for tests' },
     })
-    await app.listen({ host: '127.0.0.1', port: 0 })
+    const origin = await openPort(app)
     context.after(async () => {
       await app.close()
       await database.close()
       await dispose()
     })
-    const address = app.server.address()
-    if (address === null || typeof address === 'string') throw new Error('the service does not listen on a port')
     const call = async (method: string, path: string, token: string, given?: unknown) => {
-      const response = await fetch(`http://127.0.0.1:${address.port}/customer-api/v1${path}`, {
+      const response = await fetch(`${origin}/customer-api/v1${path}`, {
         method,
         headers: { authorization: `Bearer ${token}`, ...(given ? { 'content-type': 'application/json' } : {}) },
         ...(given ? { body: JSON.stringify(given) } : {}),

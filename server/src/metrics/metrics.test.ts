@@ -74,8 +74,8 @@ describe('the metrics of two workers', async () => {
       [405, 'other', 'PUT', `${api}/contacts`],
       [400, 'other', 'GET', '/%ff'],
       [200, '/healthz', 'GET', '/healthz'],
-      [200, '/problems/:code', 'GET', '/problems/not_found'],
-      [400, '/oauth2/interaction/:uid', 'GET', '/oauth2/interaction/canary'],
+      [200, '/problems/{code}', 'GET', '/problems/not_found'],
+      [400, '/oauth2/interaction/{uid}', 'GET', '/oauth2/interaction/canary'],
     ]
     for (const [status, , method, path] of sent) {
       const answer = await callAlone(url, path, { method, token, ...(method === 'POST' && { body: {} }) })

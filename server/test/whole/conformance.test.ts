@@ -22,7 +22,7 @@ import { populatedTenant } from '../records/populated-tenant.ts'
 import { assertConforms, assertProblemSchema, responsesOf } from '../requests/contract-responses.ts'
 import { sendRaw } from '../requests/raw-connection.ts'
 import { callOperation, validRequest } from '../requests/valid-requests.ts'
-import { baseUrl, type CallOptions, type CallResponse, generous, linksOf, startService } from '../service.ts'
+import { baseUrl, type CallOptions, type CallResponse, generous, linksOf, openPort, startService } from '../service.ts'
 
 const service = await startService()
 const { token, records, tenant } = await populatedTenant(service)
@@ -56,7 +56,7 @@ const stranded = async () => {
     await app.close()
     await database.close()
   })
-  return app.listen({ host: '127.0.0.1', port: 0 })
+  return openPort(app)
 }
 
 describe('a success', () => {

@@ -26,7 +26,7 @@ export class ApiRequests {
     given: Omit<ServedApi, 'contract' | 'refusedCallers'>,
   ): void {
     const { basePath, operations } = contract
-    this.#router.addApi(basePath, { ...given, contract, refusedCallers: new RefusedCallers() })
+    this.#router.addArea(basePath, { ...given, contract, refusedCallers: new RefusedCallers() })
     for (const named of operations) {
       const { method, path } = named.operation
       const route = routeOf(named, contract, { handlers, baseUrl: given.baseUrl })

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Api } from '@masthead/contract'
-import type { FastifyBaseLogger } from 'fastify'
 import type { Database } from '../../database/database.ts'
 import type { RetriableRequest } from '../../database/idempotency-records.ts'
 import type { Versions, VersionsSource } from '../../database/versions.ts'
 import type { Principal, Principals } from '../../identity/principal.ts'
+import type { Log } from '../../log/log.ts'
 import type { SendMail } from '../../mail/mailer.ts'
 import type { HandlerResult } from '../../operation-call.ts'
 import type { WebhookSettings } from '../../webhooks/settings.ts'
@@ -40,7 +40,7 @@ export type ServedApi = {
   addressOf: (request: IncomingMessage) => string
   inFlight: InFlight
   followers: Followers
-  log: FastifyBaseLogger
+  log: Log
 }
 
 /** What is read before it is certain that the caller may see it, and the version of the tenant's records that was known before. */
@@ -94,7 +94,7 @@ export class Exchange {
     watchers: readonly RequestWatcher[],
   ) {
     const { method = '', url = '', headers } = request
-    this.api = destination.api
+    this.api = destination.area
     this.destination = destination
     this.route = destination.routes.get(method === 'HEAD' ? 'GET' : method)
     this.request = request

@@ -1,19 +1,19 @@
 import { nearestName } from '../../nearest-name.ts'
 
 /** What the paths below one segment lead to. */
-type Place<Api, Route> = {
-  segments: Map<string, Place<Api, Route>>
+type Place<Area, Route> = {
+  segments: Map<string, Place<Area, Route>>
   /** Any other segment is the value of this parameter. */
-  parameter: { name: string; place: Place<Api, Route> } | null
-  /** The API whose base path ends here. */
-  api: Api | null
+  parameter: { name: string; place: Place<Area, Route> } | null
+  /** What begins here: an API at its base path, or what answers where there is no page. */
+  area: Area | null
   routes: Map<string, Route>
   isPage: boolean
 }
 
-/** Where a URL leads to below the base path of an API. */
-export type Destination<Api, Route> = {
-  api: Api
+/** Where a URL leads to below the base path of an area. */
+export type Destination<Area, Route> = {
+  area: Area
   /** By method; none where there is no such path. */
   routes: ReadonlyMap<string, Route>
   params: Readonly<Record<string, string>>
@@ -23,37 +23,37 @@ export type Destination<Api, Route> = {
   meant?: string | null
 }
 
-const newPlace = <Api, Route>(): Place<Api, Route> => ({
+const newPlace = <Area, Route>(): Place<Area, Route> => ({
   segments: new Map(),
   parameter: null,
-  api: null,
+  area: null,
   routes: new Map(),
   isPage: false,
 })
 
-/** The paths of the contract as a tree. A segment that is named goes before a parameter. */
-export class Router<Api, Route> {
-  readonly #root = newPlace<Api, Route>()
+/** Paths as a tree. A segment that is named goes before a parameter. */
+export class Router<Area, Route> {
+  readonly #root = newPlace<Area, Route>()
 
-  /** `pages` are paths below a base path that are no part of an API. */
+  /** `pages` are paths below a base path that are no part of its area. */
   constructor(pages: readonly string[]) {
     for (const path of pages) this.#placeAt(path).isPage = true
   }
 
-  addApi(basePath: string, api: Api): void {
-    this.#placeAt(basePath).api = api
+  addArea(basePath: string, area: Area): void {
+    this.#placeAt(basePath).area = area
   }
 
   addRoute(path: string, method: string, route: Route): void {
     this.#placeAt(path).routes.set(method, route)
   }
 
-  /** Null where the URL is not below the base path of an API. */
-  find(url: string): Destination<Api, Route> | null {
+  /** Null where the URL is below no base path. */
+  find(url: string): Destination<Area, Route> | null {
     const end = endOfPath(url)
     const params: Record<string, string> = {}
     let place = this.#root
-    let api: Api | null = null
+    let area = place.area
     for (let from = startOfPath(url) + 1; from <= end; ) {
       const slash = url.indexOf('/', from)
       const to = slash < 0 || slash > end ? end : slash
@@ -62,13 +62,13 @@ export class Router<Api, Route> {
       // Nothing is named by an empty text: a slash at the end is too much.
       const next = named ?? (segment ? place.parameter?.place : undefined)
       if (segment === null || !next)
-        return api && { api, routes: new Map(), params, isBroken: segment === null, meant: this.#meant(url) }
+        return area && { area, routes: new Map(), params, isBroken: segment === null, meant: this.#meant(url) }
       if (!named && place.parameter) params[place.parameter.name] = segment
       place = next
-      api = place.api ?? api
+      area = place.area ?? area
       from = to + 1
     }
-    return api && !place.isPage ? { api, routes: place.routes, params, isBroken: false } : null
+    return area && !place.isPage ? { area, routes: place.routes, params, isBroken: false } : null
   }
 
   /** The path without slashes that are too many, with the names that are nearest to those that it has. */
@@ -85,12 +85,12 @@ export class Router<Api, Route> {
     return place.routes.size > 0 ? path : null
   }
 
-  #placeAt(path: string): Place<Api, Route> {
+  #placeAt(path: string): Place<Area, Route> {
     let place = this.#root
     for (const segment of path.split('/').slice(1)) {
       const [, name] = /^\{(\w+)\}$/.exec(segment) ?? []
       const known = name === undefined ? place.segments.get(segment) : place.parameter?.place
-      const next = known ?? newPlace<Api, Route>()
+      const next = known ?? newPlace<Area, Route>()
       if (name === undefined) place.segments.set(segment, next)
       else if (place.parameter && place.parameter.name !== name) throw new Error(`two names for one parameter: ${path}`)
       else place.parameter = { name, place: next }

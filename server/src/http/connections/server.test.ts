@@ -24,7 +24,7 @@ test('every address of localhost is served alike, until the service stops', {
   })
   const app = await buildApp({ database, baseUrl, delegation: { issuer: baseUrl, secret }, rateLimits: generous })
   context.after(() => app.close())
-  await listen(app, { host: 'localhost', port: 0, reusePort: false })
+  await listen(app.server, { host: 'localhost', port: 0, reusePort: false })
   const address = app.server.address()
   assert.ok(address !== null && typeof address === 'object')
   const token = await (await newTenant()).serviceToken()

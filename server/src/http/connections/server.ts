@@ -2,7 +2,6 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { largest } from '@masthead/contract'
-import type { FastifyInstance } from 'fastify'
 import { createServer } from '../../node-http.ts'
 
 /** How long a request may take to arrive, and a caller may take nothing of its response. */
@@ -33,16 +32,16 @@ type Where = {
 }
 
 /** `localhost` may have an address of IPv4 and one of IPv6, at each of which a server must listen. */
-export const listen = async (app: FastifyInstance, where: Where, timeoutMilliseconds?: number): Promise<void> => {
-  await app.listen(where)
-  const main = app.server.address()
+export const listen = async (server: Server, where: Where, timeoutMilliseconds?: number): Promise<void> => {
+  await once(server.listen(where), 'listening')
+  const main = server.address()
   if (where.host !== 'localhost' || main === null || typeof main === 'string') return
   for (const { address } of await lookup(where.host, { all: true })) {
     if (address === main.address) continue
     const second = newServer(timeoutMilliseconds)
-    second.on('request', (request, response) => app.server.emit('request', request, response))
-    second.on('clientError', (error, socket) => app.server.emit('clientError', error, socket))
-    app.server.once('stopping', () => second.close())
+    second.on('request', (request, response) => server.emit('request', request, response))
+    second.on('clientError', (error, socket) => server.emit('clientError', error, socket))
+    server.once('stopping', () => second.close())
     // Where it cannot be had, one address is enough.
     await once(second.listen({ ...where, host: address, port: main.port }), 'listening').catch(() => {})
   }

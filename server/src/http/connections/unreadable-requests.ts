@@ -1,13 +1,15 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { largest } from '@masthead/contract'
-import type { ConnectionError } from 'fastify'
 import { STATUS_CODES } from '../../node-http.ts'
 import { Problem } from '../../problem.ts'
 import { problemBody, urlTooLong } from '../responses/problems.ts'
 import type { InFlight } from './in-flight.ts'
 import { newRequestId } from './request-id.ts'
 import type { RequestWatcher } from './watched-requests.ts'
+
+/** As Node hands it to the listeners of `clientError`. */
+type ConnectionError = Error & { code?: string; rawPacket?: unknown }
 
 /** What could not even be parsed never becomes a request, but gets a response all the same. */
 export class UnreadableRequests {
@@ -67,8 +69,7 @@ const reason = ({ code, rawPacket }: ConnectionError): Problem => {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new Problem('malformed_request', 'The request did not arrive in time.')
   if (code !== 'HPE_HEADER_OVERFLOW') return new Problem('malformed_request', 'This is not a valid HTTP request.')
-  const packet: unknown = rawPacket // a Buffer, whatever its declared type says
-  const firstLine = Buffer.isBuffer(packet) ? packet.indexOf('\r\n') : 0
+  const firstLine = Buffer.isBuffer(rawPacket) ? rawPacket.indexOf('\r\n') : 0
   return firstLine < 0 || firstLine > largest.urlBytes
     ? urlTooLong()
     : new Problem('headers_too_large', `The headers have more than ${largest.headBytes / 1024} KiB.`)

@@ -8,57 +8,53 @@ import {
   type ProblemCode,
   problems,
 } from '@masthead/contract'
-import type { FastifyInstance } from 'fastify'
 import { lazily } from '../../lazily.ts'
 import { Problem } from '../../problem.ts'
 import { resourceMetadataPath } from '../api/callers/authenticate.ts'
-import { entityTag, isCurrent, readTags } from '../responses/conditional.ts'
-import { allowAllOrigins } from '../responses/cross-origin.ts'
-import { getOnly } from './get-only.ts'
-import { mountReference } from './reference.ts'
+import { entityTag } from '../responses/conditional.ts'
+import type { Pages } from './pages.ts'
+import { allowAllOrigins, type PageHandler, tagged } from './visit.ts'
 
 /** Below the base path, and yet no part of the API: it needs no token. */
 export const documentPath = `${basePath}/openapi.json`
 /** The same for tools that know no later version. */
 export const olderDocumentPath = `${basePath}/openapi-3.0.json`
 
-/** What the service says of itself: the OpenAPI document, the reference, the pages behind problem types. */
-export const describeApi = async (app: FastifyInstance, baseUrl: string, issuer: string): Promise<void> => {
-  await app.register(async (open) => {
-    open.addHook(
-      'onRequest',
-      allowAllOrigins(() => ['GET', 'HEAD', 'OPTIONS']),
-    )
-    // Made when the first one asks: together they take a twentieth of a start.
-    const documents: Record<string, () => unknown> = {
-      [documentPath]: openapi,
-      [olderDocumentPath]: () => openapi30(baseUrl),
-      ...metadataOf(customerApi, baseUrl, issuer),
-      ...metadataOf(managementApi, baseUrl, issuer),
-    }
-    for (const [url, make] of Object.entries(documents)) {
-      const load = lazily(async () => {
-        const body = JSON.stringify(make())
-        return { body, tag: entityTag(body) }
-      })
-      getOnly(open, url, async (request, reply) => {
-        const { body, tag } = await load()
-        reply.headers({
-          etag: tag,
-          'cache-control': 'public, no-cache',
-          'content-type': 'application/json; charset=utf-8',
-        })
-        if (isCurrent(readTags('If-None-Match', request.headers['if-none-match']), tag)) return reply.code(304).send()
-        return body
-      })
-    }
+/** What the service says of itself: the OpenAPI document, the pages behind problem types. */
+export const describeApi = (pages: Pages, baseUrl: string, issuer: string): void => {
+  // Made when the first one asks: together they take a twentieth of a start.
+  const documents: Record<string, () => unknown> = {
+    [documentPath]: openapi,
+    [olderDocumentPath]: () => openapi30(baseUrl),
+    ...metadataOf(customerApi, baseUrl, issuer),
+    ...metadataOf(managementApi, baseUrl, issuer),
+  }
+  const guards = [allowAllOrigins(['GET', 'HEAD', 'OPTIONS'])]
+  for (const [path, make] of Object.entries(documents)) pages.add({ path, guards, GET: documentOf(make) })
+  pages.add({
+    path: '/problems/{code}',
+    GET: async ({ params: { code = '' } }) => {
+      if (!Object.hasOwn(problems, code)) throw new Problem('not_found', `There is no problem "${code.slice(0, 100)}".`)
+      return {
+        headers: { 'content-type': 'text/html; charset=utf-8' },
+        body: problemPage(code as ProblemCode), // just checked
+      }
+    },
   })
-  getOnly(app, '/problems/:code', async (request, reply) => {
-    const { code } = request.params as { code: string } // the router fills it
-    if (!Object.hasOwn(problems, code)) throw new Problem('not_found', `There is no problem "${code.slice(0, 100)}".`)
-    return reply.type('text/html; charset=utf-8').send(problemPage(code as ProblemCode)) // just checked
+}
+
+const documentOf = (make: () => unknown): PageHandler => {
+  const load = lazily(async () => {
+    const body = JSON.stringify(make())
+    return { body, etag: entityTag(body) }
   })
-  mountReference(app, issuer)
+  return async ({ request }) => {
+    const { body, etag } = await load()
+    return tagged(request, etag, {
+      headers: { 'cache-control': 'public, no-cache', 'content-type': 'application/json; charset=utf-8' },
+      body,
+    })
+  }
 }
 
 /** RFC 9728. */

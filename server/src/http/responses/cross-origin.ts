@@ -1,5 +1,3 @@
-import type { onRequestAsyncHookHandler } from 'fastify'
-
 const exposed = [
   'ETag, Link, Location, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, Idempotency-Replayed, WWW-Authenticate',
   'Accept-Ranges, Content-Range, Content-Disposition',
@@ -18,12 +16,3 @@ export const preflightHeaders = (methods: readonly string[]): Record<string, str
   'access-control-allow-headers': accepted,
   'access-control-max-age': '86400',
 })
-
-/** For pages and documents of the framework. */
-export const allowAllOrigins =
-  (methodsAt: (url: string) => readonly string[]): onRequestAsyncHookHandler =>
-  async (request, reply) => {
-    reply.headers(openToAllOrigins)
-    const methods = request.method === 'OPTIONS' ? methodsAt(request.url) : []
-    if (methods.length > 0) await reply.headers(preflightHeaders(methods)).code(204).send()
-  }

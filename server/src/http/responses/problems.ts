@@ -1,17 +1,20 @@
 import type { IncomingMessage } from 'node:http'
 import { largest, type Problem as ProblemBody, problems } from '@masthead/contract'
-import type { FastifyBaseLogger, FastifyReply } from 'fastify'
 import { isUnavailable } from '../../database/connections/unavailable.ts'
 import { Busy } from '../../database/fair-queue.ts'
 import type { PlainResponse } from '../../database/idempotency-records.ts'
+import { codeOf } from '../../error-message.ts'
+import type { Log } from '../../log/log.ts'
 import { conflictOf, invalidProperty, Problem, unavailable } from '../../problem.ts'
 import { Refusal } from '../../refusal.ts'
 
 export const urlTooLong = (): Problem =>
   new Problem('url_too_long', `The URL has more than ${largest.urlBytes / 1024} KiB.`)
 
-export const bodyTooLarge = (): Problem =>
-  new Problem('body_too_large', `The body has more than ${largest.bodyBytes / 1024} KiB.`)
+export const bodyTooLarge = (most: number): Problem =>
+  new Problem('body_too_large', `The body has more than ${most / 1024} KiB.`)
+
+export const cutOff = (): Problem => new Problem('malformed_request', 'The request was not sent to its end.')
 
 export const brokenPath = (): Problem => new Problem('malformed_request', 'The path holds a broken percent-encoding.')
 
@@ -28,37 +31,21 @@ export const methodNotAllowed = (method: string, allowed: readonly string[]): Pr
 export const unsupportedMediaType = (detail: string, header = 'Content-Type'): Problem =>
   new Problem('unsupported_media_type', detail, { errors: [{ header, code: 'not_supported', detail }] })
 
-/** What the framework itself refuses, in the words of the contract. */
-const ofFramework: Record<string, () => Problem> = {
-  FST_ERR_BAD_URL: () => brokenPath(),
-  FST_ERR_MAX_PARAM_LENGTH: () => urlTooLong(),
-  FST_ERR_CTP_BODY_TOO_LARGE: () => bodyTooLarge(),
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => unsupportedMediaType('Send `Content-Type: application/json`.'),
-  // Only a method that no page here has, QUERY, comes so far without a content type.
-  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: () => new Problem('not_found', 'There is nothing at this path for this method.'),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
-    new Problem('malformed_request', 'The body does not have the length that `Content-Length` says.'),
-}
-
-type FailedRequest = { raw: IncomingMessage; id: string; log: FastifyBaseLogger }
+type FailedRequest = { request: IncomingMessage; id: string; log: Log }
 
 /** Every failure becomes a problem; what the caller did not cause is logged and never shown. */
-export const asProblem = (error: unknown, request: FailedRequest): Problem => {
+export const asProblem = (error: unknown, { request, id, log }: FailedRequest): Problem => {
   if (error instanceof Problem) return error
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const known = ofFramework[code]
-  if (known) return known()
-  if (request.raw.destroyed && !request.raw.complete)
-    return new Problem('malformed_request', 'The request was not sent to its end.')
-  if (code === foreignKeyViolation) return referredToNothing(error)
+  if (request.destroyed && !request.complete) return cutOff()
+  if (codeOf(error) === foreignKeyViolation) return referredToNothing(error)
   if (error instanceof Refusal) return conflictOf(error)
   // Nothing is wrong here, and whoever sends too much must not fill the log.
   if (error instanceof Busy) return unavailable('Too many calls wait already.')
   if (isUnavailable(error)) {
-    request.log.warn({ reqId: request.id, err: error }, 'the database did not answer')
+    log.warn({ reqId: id, err: error }, 'the database did not answer')
     return unavailable('The service cannot reach its data right now.')
   }
-  request.log.error({ reqId: request.id, err: error }, 'a request failed')
+  log.error({ reqId: id, err: error }, 'a request failed')
   return new Problem('internal_error', 'Something went wrong on our side. The `requestId` finds it in the log.')
 }
 
@@ -96,11 +83,3 @@ export const problemResponse = (problem: Problem, baseUrl: string, requestId: st
   },
   body: JSON.stringify(problemBody(problem, baseUrl, requestId), wellFormed),
 })
-
-export const sendProblem = (reply: FastifyReply, problem: Problem, baseUrl: string): FastifyReply => {
-  const { status, headers, body } = problemResponse(problem, baseUrl, reply.request.id)
-  return reply
-    .code(status)
-    .headers({ 'x-request-id': reply.request.id, ...headers })
-    .send(body)
-}

@@ -5,7 +5,7 @@ import { until } from '../../../../test/processes/masthead-process.ts'
 import { sampleAccount, sampleContact } from '../../../../test/records/sample-records.ts'
 import { openEventStream, refusalOf, take } from '../../../../test/requests/event-stream.ts'
 import { assertProblem } from '../../../../test/requests/problem-response.ts'
-import { baseUrl, callAt, generous, secret, startService, type TestTenant } from '../../../../test/service.ts'
+import { baseUrl, callAt, generous, openPort, secret, startService, type TestTenant } from '../../../../test/service.ts'
 import { buildApp } from '../../../app.ts'
 import { operator } from '../../../audit/author.ts'
 import type { TenantDatabase } from '../../../database/database.ts'
@@ -218,7 +218,7 @@ const newNode = async (context: TestContext) => {
     watchers: [{ arrived: () => {}, finished: (one) => finished.push(one) }],
   })
   context.after(() => app.close())
-  return Object.assign(node, { app, url: await app.listen({ host: '127.0.0.1', port: 0 }) })
+  return Object.assign(node, { app, url: await openPort(app) })
 }
 
 test('all that follow a tenant from the same cursor have it read once', async (context) => {

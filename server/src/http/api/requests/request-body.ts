@@ -1,11 +1,15 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { largest, mediaTypesOf, type Operation } from '@masthead/contract'
 import { Problem } from '../../../problem.ts'
-import { bodyTooLarge, unsupportedMediaType } from '../../responses/problems.ts'
+import { bodyTooLarge, cutOff, unsupportedMediaType } from '../../responses/problems.ts'
 import { bodyJudge } from './body-judge.ts'
 
 /** The bytes of the body; undefined where none was sent. Who sends too many, or not all of them, is heard no further. */
-export const readBytes = (request: IncomingMessage, response: ServerResponse): Promise<Buffer> | undefined => {
+export const readBytes = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  most = largest.bodyBytes,
+): Promise<Buffer> | undefined => {
   const { 'content-length': length = '0', 'transfer-encoding': transfer } = request.headers
   if (length === '0' && transfer === undefined) return undefined
   const chunks: Buffer[] = []
@@ -18,10 +22,12 @@ export const readBytes = (request: IncomingMessage, response: ServerResponse): P
   }
   const take = (chunk: Buffer) => {
     received += chunk.length
-    if (received > largest.bodyBytes) fail(bodyTooLarge())
+    if (received > most) fail(bodyTooLarge(most))
     else chunks.push(chunk)
   }
-  if (Number(length) > largest.bodyBytes) fail(bodyTooLarge())
+  if (Number(length) > most) fail(bodyTooLarge(most))
+  // Nothing more is told of a request whose sender left before.
+  else if (request.destroyed) fail(cutOff())
   else
     request
       .on('data', take)

@@ -1,29 +1,27 @@
 import { basePath } from '@masthead/contract'
-import Fastify, { type FastifyInstance } from 'fastify'
-import { lazily } from '../../lazily.ts'
-import { entityTag, isCurrent, readTags } from '../responses/conditional.ts'
-import { chooseEncoding, compress, type Encoding } from '../responses/encoding.ts'
-import { getOnly } from './get-only.ts'
+import type { Pages } from '../http/pages/pages.ts'
+import { Problem } from '../problem.ts'
+import { assetResponse, buildFolder, findAsset } from './assets.ts'
 
 /** The page of the portal at `/docs/reference` shows this one in a frame, because the library writes styles into its page. */
 const path = '/docs/reference/frame'
 const scripts = { library: `${path}/scalar.js`, start: `${path}/start.js` }
 
-/** The reference for people. It is large and few look at it, so it is loaded for the first who does. */
-export const mountReference = (app: FastifyInstance, issuer: string): void => {
-  const library = lazily(loadLibrary)
-  getOnly(app, path, async (_request, reply) =>
-    reply.headers({ ...pageHeaders, 'content-security-policy': policy(issuer) }).send(page),
+/** The reference for people. Its library is an asset of the console. */
+export const addReference = (pages: Pages, issuer: string): void => {
+  const headers = { ...pageHeaders, 'content-security-policy': policy(issuer) }
+  pages.add(
+    { path, GET: async () => ({ headers, body: page }) },
+    { path: scripts.start, GET: async () => ({ headers: scriptHeaders, body: start }) },
+    {
+      path: scripts.library,
+      GET: async ({ request }) => {
+        const library = await findAsset(buildFolder, request, 'scalar.js')
+        if (!library) throw new Problem('not_found', 'The console has not been built: run `npm run build`.')
+        return assetResponse(request, library, scriptHeaders)
+      },
+    },
   )
-  getOnly(app, scripts.start, async (_request, reply) => reply.headers(scriptHeaders).send(start))
-  getOnly(app, scripts.library, async (request, reply) => {
-    const encoding = chooseEncoding(request.headers['accept-encoding'])
-    const { tag, as } = await library()
-    reply.headers({ ...scriptHeaders, etag: tag, vary: 'accept-encoding' })
-    if (isCurrent(readTags('If-None-Match', request.headers['if-none-match']), tag)) return reply.code(304).send()
-    if (encoding !== 'identity') reply.header('content-encoding', encoding)
-    return reply.send(await as(encoding))
-  })
 }
 
 const pageHeaders = {
@@ -120,20 +118,3 @@ else {
   parent.postMessage({ isReady: true }, location.origin)
 }
 `
-
-type Library = { tag: string; as: (encoding: Encoding) => Promise<Buffer> }
-
-/** The package hands it out by a plugin only: an app of its own, because one that serves takes no more plugins. */
-const loadLibrary = async (): Promise<Library> => {
-  const { default: scalar } = await import('@scalar/fastify-api-reference')
-  const app = Fastify()
-  await app.register(scalar, { routePrefix: path, configuration: { url: configuration.url } })
-  const { rawPayload } = await app.inject(`${path}/js/scalar.js`)
-  const forms = new Map<Encoding, Promise<Buffer>>()
-  const as = (encoding: Encoding) => {
-    const form = forms.get(encoding) ?? Promise.resolve(compress(rawPayload, encoding))
-    forms.set(encoding, form)
-    return form
-  }
-  return { tag: entityTag(rawPayload), as }
-}

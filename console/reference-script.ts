@@ -1,0 +1,14 @@
+import scalar from '@scalar/fastify-api-reference'
+import Fastify from 'fastify'
+import type { Plugin } from 'vite'
+
+/** The library that draws the reference of the API. Its package hands the script out by a plugin of Fastify only. */
+export const referenceScript: Plugin = {
+  name: 'reference-script',
+  async generateBundle() {
+    const app = Fastify()
+    await app.register(scalar, { routePrefix: '/reference', configuration: { url: '/openapi.json' } })
+    const { rawPayload } = await app.inject('/reference/js/scalar.js')
+    this.emitFile({ type: 'asset', fileName: 'scalar.js', source: rawPayload })
+  },
+}
