@@ -8,7 +8,8 @@ export const referenceScript: Plugin = {
   async generateBundle() {
     const app = Fastify()
     await app.register(scalar, { routePrefix: '/reference', configuration: { url: '/openapi.json' } })
-    const { rawPayload } = await app.inject('/reference/js/scalar.js')
+    const { statusCode, rawPayload } = await app.inject('/reference/js/scalar.js')
+    if (statusCode !== 200) this.error(`the package of the reference answered ${statusCode}`)
     this.emitFile({ type: 'asset', fileName: 'scalar.js', source: rawPayload })
   },
 }

@@ -20,7 +20,7 @@ const tellPaths: Plugin = {
   },
 }
 
-/** As small as they go; the last twentieth of a megabyte would take half a minute. */
+/** As small as they go, but for the library of the reference: its last twentieth of a megabyte would take half a minute. */
 const encodings: Record<string, (content: Buffer) => Promise<Buffer>> = {
   zstd: (content) =>
     promisify(zstdCompress)(content, { params: { [constants.ZSTD_c_compressionLevel]: isLarge(content) ? 12 : 19 } }),

@@ -17,6 +17,9 @@ export type Tree = Record<string, Locked>
 /** With its place in the repository. */
 type Placed = Locked & { origin: string }
 
+/** Their script is complete in itself, and what npm installs with them is for another use. */
+const complete = new Set(['@scalar/fastify-api-reference'])
+
 const { join } = posix
 const lock: Tree = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')).packages
 
@@ -38,7 +41,7 @@ export const lockedPackages = (workspace: string): Record<string, Placed> => {
   let users: { path: string; origin: string }[] = [{ path: '', origin: workspace }]
   while (users.length > 0) {
     users = users.flatMap(({ path, origin }) =>
-      namesNeeded(at(origin)).flatMap((name) => {
+      (complete.has(nameOf(origin)) ? [] : namesNeeded(at(origin))).flatMap((name) => {
         const needed = resolveIn(lock, origin, name)
         if (needed === undefined) throw new Error(`package-lock.json lacks ${name}, which ${origin} needs`)
         const placed = place(path, name, needed)

@@ -1,7 +1,8 @@
 import type { Server } from 'node:http'
 import { type Api, customerApi, managementApi } from '@masthead/contract'
 import { startAuthorizationServer } from './authorization-server/authorization-server.ts'
-import { addAuthorizationServer } from './authorization-server/mount.ts'
+import { addAuthorizationServer } from './authorization-server/endpoints.ts'
+import type { Dependencies } from './authorization-server/interactions.ts'
 import { addressReader } from './caller-address.ts'
 import { addConsole } from './console/console.ts'
 import { addReference } from './console/reference.ts'
@@ -20,8 +21,8 @@ import { newServer } from './http/connections/server.ts'
 import { UnreadableRequests } from './http/connections/unreadable-requests.ts'
 import type { RequestWatcher, Trace } from './http/connections/watched-requests.ts'
 import { describeApi, documentPath, olderDocumentPath } from './http/pages/description.ts'
+import { json } from './http/pages/page-response.ts'
 import { Pages } from './http/pages/pages.ts'
-import { json } from './http/pages/visit.ts'
 import { ResponseCache } from './http/responses/response-cache.ts'
 import { type Authenticator, principalsOf } from './identity/principal.ts'
 import { delegatedTokens } from './identity/tokens/delegated-tokens.ts'
@@ -67,7 +68,7 @@ export type App = {
   close: () => Promise<void>
 }
 
-/** The service as it runs in production and in tests, once its server listens. */
+/** The service as it runs in production and in tests. Its server does not listen yet. */
 export const buildApp = async (options: AppOptions): Promise<App> => {
   const { database, baseUrl, delegation, rateLimits, trustedProxies = [], trace = null } = options
   const log = options.log ?? openLog({ level: 'warn' })
@@ -98,7 +99,7 @@ export const buildApp = async (options: AppOptions): Promise<App> => {
   )
   const [tokensFor, handlers] = await Promise.all([
     'secret' in delegation
-      ? issueTokens(pages, delegation, { database, baseUrl, limiter, log }, opening)
+      ? acceptOwnTokens(pages, delegation, { database, baseUrl, limiter, log }, opening)
       : acceptOutsideTokens(database, log, delegation),
     // The handlers load while the keys are read.
     loadHandlers(),
@@ -145,19 +146,17 @@ const readiness = async (database: Database) => {
 /** The authenticator of delegated tokens for an API. */
 type TokensFor = (api: Api) => Authenticator
 
-type Common = { database: Database; baseUrl: string; limiter: RateLimiter | null; log: Log }
-
-const issueTokens = async (
+const acceptOwnTokens = async (
   pages: Pages,
   { issuer, secret }: { issuer: string; secret: string },
-  { log, ...common }: Common,
+  { log, ...given }: Pick<Dependencies, 'database' | 'baseUrl' | 'limiter'> & { log: Log },
   opening: AsyncDisposableStack,
 ): Promise<TokensFor> => {
-  const { database, baseUrl } = common
+  const { database, baseUrl } = given
   const onError = (err: Error) => log.error({ err }, 'the authorization server failed')
   const server = await startAuthorizationServer({ database, issuer, baseUrl, secret, onError })
   opening.defer(() => server.stop())
-  addAuthorizationServer(pages, { ...common, server, issuer })
+  addAuthorizationServer(pages, { ...given, server, issuer })
   return ({ basePath, scopePrefix }) =>
     delegatedTokens(database, { issuer, audience: baseUrl + basePath, scopePrefix, key: server.key })
 }

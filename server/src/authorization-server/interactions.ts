@@ -4,10 +4,9 @@ import type { CalledFrom } from '../audit/author.ts'
 import { isUnavailable } from '../database/connections/unavailable.ts'
 import type { Database } from '../database/database.ts'
 import type { RateLimiter } from '../http/api/callers/rate-limit.ts'
-import { readBytes } from '../http/api/requests/request-body.ts'
+import type { PageResponse } from '../http/pages/page-response.ts'
 import type { PageRoute } from '../http/pages/pages.ts'
-import { type Guard, guarded, type PageHandler, type PageResponse, type Visit } from '../http/pages/visit.ts'
-import { unsupportedMediaType } from '../http/responses/problems.ts'
+import { type Guard, guarded, type PageHandler, type Visit } from '../http/pages/visit.ts'
 import { findApplication } from '../identity/people/applications.ts'
 import { lockSessions, storeConsent } from '../identity/people/consents.ts'
 import { findMemberships } from '../identity/people/members.ts'
@@ -18,6 +17,7 @@ import { type Account, findUser } from '../identity/people/users.ts'
 import { Problem } from '../problem.ts'
 import { endSession, isSessionOpen } from './adapter.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
+import { takeForm } from './forms.ts'
 import { limitSignIns, limitVisits, refusePerson } from './limits.ts'
 import { pageResponse } from './page-response.ts'
 import { accountChoicePage, consentPage, errorPage, type Page, signInPage } from './pages.ts'
@@ -37,22 +37,13 @@ const pathOf = ({ uid }: Interaction): string => `/oauth2/interaction/${uid}`
 /** Loaded at the first use, so that a start does not wait for it. */
 const library = () => import('oidc-provider')
 
-const mostFormBytes = 16_384
-
-/** Reads the form that a page of ours has sent. */
-const takeForm: Guard = async (visit) => {
-  const [type = ''] = (visit.request.headers['content-type'] ?? '').split(';', 1)
-  if (type.trim().toLowerCase() !== 'application/x-www-form-urlencoded')
-    throw unsupportedMediaType('This form cannot be read.')
-  const bytes = await readBytes(visit.request, visit.response, mostFormBytes)
-  visit.form = Object.fromEntries(new URLSearchParams(bytes?.toString()))
-  return null
-}
-
 /** What all pages with forms share: their limits, and how they show errors. */
 export const formPages = ({ limiter }: Dependencies) => {
   const guards = [limitVisits(limiter, refusePerson), refuseOtherSites]
-  const failure = async (error: unknown, visit: Visit) => pageResponse(await failurePage(error, visit))
+  const failure = async (error: unknown, visit: Visit) => {
+    if (error instanceof Problem) Object.assign(visit.headers, error.headers)
+    return pageResponse(await failurePage(error, visit))
+  }
   return {
     shown: (path: string, GET: PageHandler): PageRoute => ({ path, guards, GET, failure }),
     sent: (path: string, handler: PageHandler, more: readonly Guard[] = []): PageRoute => ({
@@ -164,7 +155,7 @@ const refuseOtherSites: Guard = async ({ method, request }) => {
   throw new errors.AccessDenied('another site sent this form')
 }
 
-export const calledFrom = ({ address, id }: Visit): CalledFrom => ({ address, requestId: id })
+export const calledFrom = ({ address, requestId }: Visit): CalledFrom => ({ address, requestId })
 
 type Login = { accountId: string; ts: number }
 
@@ -264,7 +255,7 @@ const createGrant = async (dependencies: Dependencies, visit: Visit, interaction
   })
 }
 
-const failurePage = async (error: unknown, { id: requestId, log }: Visit): Promise<Page> => {
+const failurePage = async (error: unknown, { requestId, log }: Visit): Promise<Page> => {
   const { errors } = await library()
   const title = 'This did not work'
   if (error instanceof Problem) return errorPage({ status: error.status, title, detail: error.message })

@@ -1,9 +1,12 @@
+import { type ParsedUrlQuery, parse } from 'node:querystring'
 import { isUnavailable } from '../database/connections/unavailable.ts'
 import type { Database } from '../database/database.ts'
 import type { Charge, RateLimiter } from '../http/api/callers/rate-limit.ts'
 import { readBytes } from '../http/api/requests/request-body.ts'
-import { type Guard, json, type PageResponse, type Visit } from '../http/pages/visit.ts'
+import { json, type PageResponse } from '../http/pages/page-response.ts'
+import type { Guard, Visit } from '../http/pages/visit.ts'
 import { findGrantee } from './adapter.ts'
+import { isForm } from './forms.ts'
 import { pageResponse } from './page-response.ts'
 import { errorPage } from './pages.ts'
 
@@ -73,10 +76,12 @@ const tooLongPage = errorPage({
 export const limitExchanges =
   (limiter: RateLimiter | null, database: Database): Guard =>
   async (visit) => {
-    if (!limiter) return null
     const { request, response } = visit
+    // The provider refuses everything else.
+    if (!limiter || !isForm(request)) return null
     visit.bytes = await readBytes(request, response)
-    const form = new URLSearchParams(visit.bytes?.toString())
+    // Takes as many fields as the provider does: 1,000.
+    const form = parse(visit.bytes?.toString() ?? '')
     const grantee = await granteeOf(database, form).catch((error: unknown) => {
       // The provider reads the same row, and has a response for this.
       if (isUnavailable(error)) return null
@@ -90,9 +95,9 @@ export const limitExchanges =
     return apply(visit, charge, refuseProgram)
   }
 
-const granteeOf = async ({ read }: Database, form: URLSearchParams) => {
-  const grantType = form.get('grant_type')
-  if (grantType === 'authorization_code') return findGrantee(read, 'AuthorizationCode', form.get('code') ?? '')
-  if (grantType === 'refresh_token') return findGrantee(read, 'RefreshToken', form.get('refresh_token') ?? '')
+const granteeOf = async ({ read }: Database, form: ParsedUrlQuery) => {
+  const { grant_type: grantType, code = '', refresh_token: refreshToken = '' } = form
+  if (grantType === 'authorization_code') return findGrantee(read, 'AuthorizationCode', String(code))
+  if (grantType === 'refresh_token') return findGrantee(read, 'RefreshToken', String(refreshToken))
   return null
 }

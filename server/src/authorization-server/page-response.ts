@@ -1,4 +1,4 @@
-import type { PageResponse } from '../http/pages/visit.ts'
+import type { PageResponse } from '../http/pages/page-response.ts'
 import { retryAfterSeconds } from '../problem.ts'
 import type { Page } from './pages.ts'
 

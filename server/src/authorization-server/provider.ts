@@ -1,6 +1,8 @@
+import type { IncomingMessage } from 'node:http'
 import { type Api, customerApi, managementApi } from '@masthead/contract'
 import { type Configuration, errors, type KoaContextWithOIDC, Provider } from 'oidc-provider'
 import type { Database } from '../database/database.ts'
+import { codeOf } from '../error-message.ts'
 import { consoleId } from '../identity/people/applications.ts'
 import { auditIssuedToken, findDelegation, withdrawConsentsOfSession } from '../identity/people/consents.ts'
 import { findUser } from '../identity/people/users.ts'
@@ -34,7 +36,7 @@ const accessTokenSeconds = 10 * minute
 export const buildProvider = (given: ProviderOptions): Provider => {
   const options = { ...given, database: withProviderErrors(given.database) }
   const provider = new Provider(options.issuer, configuration(options))
-  // mount.ts sets the forwarded headers from the configured issuer.
+  // endpoints.ts sets the forwarded headers from the configured issuer.
   provider.proxy = true
   provider.use(addRetryAfter(renderError))
   showUntrustedErrors(provider, options.database, renderError)
@@ -51,7 +53,10 @@ export const buildProvider = (given: ProviderOptions): Provider => {
       .catch((error) => options.onError(error))
   })
   const koa: NodeJS.EventEmitter = provider
-  koa.on('error', (error: Error) => options.onError(error))
+  koa.on('error', (error: Error, context?: { req: IncomingMessage }) => {
+    const hasLeft = context?.req.socket.destroyed && ['ECONNRESET', 'EPIPE'].includes(codeOf(error))
+    if (!hasLeft) options.onError(error)
+  })
   return provider
 }
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
-import { type PageResponse, tagged } from '../http/pages/visit.ts'
+import { type PageResponse, tagged } from '../http/pages/page-response.ts'
 import { entityTag } from '../http/responses/conditional.ts'
 import { chooseEncoding } from '../http/responses/encoding.ts'
 
@@ -37,12 +37,15 @@ export const findAsset = async (
   return content && { type, encoding: 'identity', content }
 }
 
+/** Only of what is there a caller may have a current copy: a page of another status is always sent. */
 export const assetResponse = (
   request: IncomingMessage,
   { type, encoding, content }: Asset,
   headers: Record<string, string>,
-): PageResponse =>
-  tagged(request, entityTag(content), {
+  status = 200,
+): PageResponse => {
+  const response = {
+    status,
     headers: {
       ...headers,
       'content-type': type,
@@ -51,4 +54,6 @@ export const assetResponse = (
       ...(encoding !== 'identity' && { 'content-encoding': encoding }),
     },
     body: content,
-  })
+  }
+  return status === 200 ? tagged(request, entityTag(content), response) : response
+}

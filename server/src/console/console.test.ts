@@ -38,6 +38,7 @@ describe('the console', () => {
       '/assets/',
       '/assets/nothing.js',
       '/assets/..%2findex.html',
+      `/assets/${'a'.repeat(300)}.js`,
     ]) {
       const { status, body } = await get(path)
       assert.deepEqual([path, status, body?.code], [path, 404, 'not_found'])

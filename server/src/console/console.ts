@@ -1,5 +1,5 @@
 import type { Pages } from '../http/pages/pages.ts'
-import type { PageHandler } from '../http/pages/visit.ts'
+import type { Visit } from '../http/pages/visit.ts'
 import { nothingAt } from '../http/responses/problems.ts'
 import { Problem } from '../problem.ts'
 import { assetResponse, buildFolder, findAsset, read, types } from './assets.ts'
@@ -7,18 +7,18 @@ import type { FindSignInPlace } from './sign-in-place.ts'
 
 /** Serves the pages of the console and their assets, which are read at each request, so that a new build is served at once. */
 export const addConsole = (pages: Pages, findSignInPlace: FindSignInPlace, folder = buildFolder): void => {
-  const page: PageHandler = async ({ request }) => {
+  const page = async ({ request }: Visit, status?: number) => {
     const headers = { ...pageHeaders, 'content-security-policy': policy(await tokenOrigin(findSignInPlace)) }
     const asset = await findAsset(folder, request, 'index.html')
-    if (asset) return assetResponse(request, asset, headers)
+    if (asset) return assetResponse(request, asset, headers, status)
     return { status: 503, headers: { ...headers, 'content-type': types.html }, body: notBuilt }
   }
   pages.add(
-    { path: '/', GET: page },
+    { path: '/', GET: (visit) => page(visit) },
     {
       path: '/assets/{file}',
       GET: async ({ request, params: { file = '' } }) => {
-        const asset = /^[\w.-]+$/.test(file) ? await findAsset(folder, request, `assets/${file}`) : undefined
+        const asset = /^[\w.-]{1,200}$/.test(file) ? await findAsset(folder, request, `assets/${file}`) : undefined
         // A page of an earlier build may ask for an asset that is gone.
         if (!asset) throw new Problem('not_found', `There is nothing at /assets/${file.slice(0, 200)}.`)
         return assetResponse(request, asset, { 'cache-control': 'public, max-age=31536000, immutable' })
@@ -31,8 +31,7 @@ export const addConsole = (pages: Pages, findSignInPlace: FindSignInPlace, folde
     if (isRead && (await isPage(folder, url))) return page(visit)
     if (method !== 'GET' || !request.headers.accept?.includes('text/html')) throw nothingAt(url)
     // A browser shows the page of the console that says so.
-    const shown = await page(visit)
-    return shown && { status: 404, ...shown }
+    return page(visit, 404)
   }
 }
 

@@ -47,7 +47,7 @@ export const serveApp = async (
     await tracing?.stop()
   }
   try {
-    await listen(app.server, { host, port, reusePort }, options.timeoutMilliseconds)
+    await listen(app.server, { host, port, reusePort })
   } catch (error) {
     // The app has opened connections.
     await close()

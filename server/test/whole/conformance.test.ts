@@ -509,19 +509,16 @@ describe('beside the API', () => {
     assert.ok(texts.at(-1)?.includes(`${basePath}/openapi.json`))
   })
 
-  test('pages that are only read refuse other methods by name', async () => {
-    for (const path of [
-      '//healthz',
-      '//readyz',
-      '/openapi.json',
-      '/openapi-3.0.json',
-      '//problems/not_found',
-      '//.well-known/oauth-protected-resource/customer-api/v1',
-    ]) {
-      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-        const { status, headers } = await service.call(method, path)
-        assert.deepEqual([status, headers.get('allow')], [405, 'GET, HEAD, OPTIONS'], `${method} ${path}`)
+  test('every page refuses the methods that it does not have, by name', async () => {
+    for (const { path, GET, POST } of service.app.pages.routes) {
+      const allowed = [...(GET ? ['GET', 'HEAD'] : []), ...(POST ? ['POST'] : []), 'OPTIONS']
+      const address = `/${path.replaceAll(/\{\w+\}/g, 'x')}`
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((one) => !allowed.includes(one))) {
+        const { status, headers } = await service.call(method, address)
+        assert.deepEqual([status, headers.get('allow')], [405, allowed.join(', ')], `${method} ${path}`)
       }
+      const asked = await service.call('OPTIONS', address)
+      assert.deepEqual([asked.status, asked.headers.get('allow')], [204, allowed.join(', ')], path)
     }
   })
 

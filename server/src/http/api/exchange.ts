@@ -10,7 +10,7 @@ import type { HandlerResult } from '../../operation-call.ts'
 import type { WebhookSettings } from '../../webhooks/settings.ts'
 import type { InFlight } from '../connections/in-flight.ts'
 import { requestId } from '../connections/request-id.ts'
-import { callerLeft, type EndSpan, type RequestWatcher } from '../connections/watched-requests.ts'
+import { type EndSpan, type RequestWatcher, tellFinished } from '../connections/watched-requests.ts'
 import type { Tags } from '../responses/conditional.ts'
 import { chooseEncoding, type EncodedResponse, type Encoding } from '../responses/encoding.ts'
 import type { CachedResponse, ResponseCache } from '../responses/response-cache.ts'
@@ -131,19 +131,11 @@ export class Exchange {
     if (!hasRested) this.charge?.leave()
     this.work()
     if (this.#watchers.length === 0 && this.endSpan === null) return
-    const { requestId, route, request, response, principal, refusedBy } = this
-    const finished = {
-      requestId,
-      operation: route?.name ?? 'other',
-      path: route?.path ?? null,
-      method: request.method ?? '',
-      status: response.writableFinished ? response.statusCode : callerLeft,
-      milliseconds: performance.now() - this.#began - this.#restedMilliseconds,
-      principal,
-      refusedBy,
-    }
-    for (const watcher of this.#watchers) watcher.finished(finished)
-    this.endSpan?.(finished)
+    const { requestId, route, response, principal, refusedBy } = this
+    const [operation, path] = route ? [route.name, route.path] : ['other', null]
+    const milliseconds = performance.now() - this.#began - this.#restedMilliseconds
+    const finished = { requestId, operation, path, milliseconds, principal, refusedBy }
+    tellFinished(this.#watchers, this.endSpan, response, finished)
   }
 }
 

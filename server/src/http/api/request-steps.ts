@@ -1,9 +1,8 @@
-import { largest } from '@masthead/contract'
-import { stopping } from '../connections/in-flight.ts'
+import { admit } from '../connections/in-flight.ts'
 import { readTags } from '../responses/conditional.ts'
 import { openToAllOrigins, preflightHeaders } from '../responses/cross-origin.ts'
 import { acceptsEvents } from '../responses/media-type.ts'
-import { brokenPath, methodNotAllowed, nothingAt, urlTooLong } from '../responses/problems.ts'
+import { brokenPath, methodNotAllowed, nothingAt } from '../responses/problems.ts'
 import { mayBeCached } from '../responses/response-cache.ts'
 import { type Exchange, found, type Step } from './exchange.ts'
 import { cacheKeyOf } from './read-ahead.ts'
@@ -11,10 +10,8 @@ import { fingerprint, readKey } from './requests/idempotency.ts'
 import { readBytes } from './requests/request-body.ts'
 import { readQuery } from './requests/request-query.ts'
 
-/** Refuses while the server is being stopped, and what is too long to be looked at. */
 export const admission: Step = ({ api, url }) => {
-  if (api.inFlight.isStopping) throw stopping()
-  if (url.length > largest.urlBytes) throw urlTooLong()
+  admit(api.inFlight, url)
 }
 
 /** A preflight of a browser needs no token; whatever is sent here, no later step is taken. */
@@ -31,7 +28,7 @@ const allowedMethods = (routes: Exchange['destination']['routes']): string[] => 
 
 export const path: Step = ({ destination: { isBroken, routes, meant }, route, url, request: { method = '' } }) => {
   if (isBroken) throw brokenPath()
-  if (!route) throw routes.size === 0 ? nothingAt(url, meant) : methodNotAllowed(method, allowedMethods(routes))
+  if (!route) throw routes.size === 0 ? nothingAt(url, meant?.()) : methodNotAllowed(method, allowedMethods(routes))
 }
 
 export const request: Step = (exchange) => {

@@ -36,7 +36,7 @@ export const send: Step = ({ response, encoded, currentTag, isFromCache, charge,
 /** What a step has thrown, instead of all later steps. */
 export const refuse = (exchange: Exchange, error: unknown): void => {
   const { api, request, response, requestId } = exchange
-  const problem = asProblem(error, { request, id: requestId, log: api.log })
+  const problem = asProblem(error, { request, requestId, log: api.log })
   // Whoever has the head of another response already must not take this for its body.
   if (response.headersSent) {
     response.destroy()

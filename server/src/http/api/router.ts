@@ -20,7 +20,7 @@ export type Destination<Area, Route> = {
   /** The path cannot be decoded. */
   isBroken: boolean
   /** The path that was probably meant, where there is nothing. */
-  meant?: string | null
+  meant?: () => string | null
 }
 
 const newPlace = <Area, Route>(): Place<Area, Route> => ({
@@ -62,7 +62,15 @@ export class Router<Area, Route> {
       // Nothing is named by an empty text: a slash at the end is too much.
       const next = named ?? (segment ? place.parameter?.place : undefined)
       if (segment === null || !next)
-        return area && { area, routes: new Map(), params, isBroken: segment === null, meant: this.#meant(url) }
+        return (
+          area && {
+            area,
+            routes: new Map(),
+            params,
+            isBroken: decoded(url.slice(from, end)) === null,
+            meant: () => this.#meant(url),
+          }
+        )
       if (!named && place.parameter) params[place.parameter.name] = segment
       place = next
       area = place.area ?? area

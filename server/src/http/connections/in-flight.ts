@@ -1,12 +1,15 @@
+import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { type Problem, unavailable } from '../../problem.ts'
+import { largest } from '@masthead/contract'
+import { unavailable } from '../../problem.ts'
+import { urlTooLong } from '../responses/problems.ts'
 
 /** Told when its response was sent, or nobody is left to hear it. */
 type Ending = { ended: () => void }
 
 /** `ending` belongs to it because a listener of its own would cost more than what it does. */
-type Entry = { readonly response: ServerResponse; readonly ending: Ending | undefined; place: number }
+type Entry = { readonly response: ServerResponse; readonly ending: Ending; place: number }
 
 /** Requests from when their heads were read until their responses are sent, or nobody is left to hear them. */
 export class InFlight {
@@ -22,7 +25,7 @@ export class InFlight {
     return this.#isStopping
   }
 
-  add(response: ServerResponse, ending?: Ending): void {
+  add(response: ServerResponse, ending: Ending): void {
     // After an upgrade that it ignored, Node's parser no longer says what it cannot read: then nothing may follow.
     if (this.#isStopping || response.req.headers.upgrade !== undefined) response.shouldKeepAlive = false
     if (response.closed) return
@@ -43,6 +46,15 @@ export class InFlight {
     if (this.#all.length > 0) await new Promise<void>((go) => this.#waiting.push(go))
   }
 
+  /** Resolves once no caller has still to take what was written for it. */
+  async sent(): Promise<void> {
+    for (;;) {
+      const leaving = this.#responses().filter(({ writableEnded }) => writableEnded)
+      if (leaving.length === 0) return
+      await Promise.all(leaving.map((response) => once(response, 'close')))
+    }
+  }
+
   destroy(): void {
     for (const response of this.#responses()) response.destroy()
   }
@@ -59,10 +71,13 @@ export class InFlight {
       last.place = entry.place
       this.#all[last.place] = last
     }
-    entry.ending?.ended()
+    entry.ending.ended()
     if (this.#all.length === 0) for (const go of this.#waiting.splice(0)) go()
   }
 }
 
-export const stopping = (): Problem =>
-  unavailable('This server is being stopped: send the request again, on a new connection.')
+/** Refuses while the server is being stopped, and what is too long to be looked at. */
+export const admit = ({ isStopping }: InFlight, url: string): void => {
+  if (isStopping) throw unavailable('This server is being stopped: send the request again, on a new connection.')
+  if (url.length > largest.urlBytes) throw urlTooLong()
+}

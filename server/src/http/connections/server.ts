@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
+import { createServer as createListener } from 'node:net'
 import { largest } from '@masthead/contract'
 import { createServer } from '../../node-http.ts'
 
@@ -32,15 +33,14 @@ type Where = {
 }
 
 /** `localhost` may have an address of IPv4 and one of IPv6, at each of which a server must listen. */
-export const listen = async (server: Server, where: Where, timeoutMilliseconds?: number): Promise<void> => {
+export const listen = async (server: Server, where: Where): Promise<void> => {
   await once(server.listen(where), 'listening')
   const main = server.address()
   if (where.host !== 'localhost' || main === null || typeof main === 'string') return
   for (const { address } of await lookup(where.host, { all: true })) {
     if (address === main.address) continue
-    const second = newServer(timeoutMilliseconds)
-    second.on('request', (request, response) => server.emit('request', request, response))
-    second.on('clientError', (error, socket) => server.emit('clientError', error, socket))
+    // As the server of HTTP is one itself. All connections are those of that server.
+    const second = createListener({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket))
     server.once('stopping', () => second.close())
     // Where it cannot be had, one address is enough.
     await once(second.listen({ ...where, host: address, port: main.port }), 'listening').catch(() => {})

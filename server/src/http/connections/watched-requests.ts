@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Principal } from '../../identity/principal.ts'
 
 /** A request that is over. But for the id, which a caller may choose, nothing here is what the caller wrote. */
@@ -26,3 +26,14 @@ export type Trace = (request: IncomingMessage, operation: string, serve: () => v
 
 /** As nginx has it: the caller left before the response was sent. */
 export const callerLeft = 499
+
+export const tellFinished = (
+  watchers: readonly RequestWatcher[],
+  endSpan: EndSpan | null,
+  { req, writableFinished, statusCode }: ServerResponse,
+  more: Omit<FinishedRequest, 'method' | 'status'>,
+): void => {
+  const finished = { ...more, method: req.method ?? '', status: writableFinished ? statusCode : callerLeft }
+  for (const watcher of watchers) watcher.finished(finished)
+  endSpan?.(finished)
+}

@@ -12,8 +12,9 @@ import { lazily } from '../../lazily.ts'
 import { Problem } from '../../problem.ts'
 import { resourceMetadataPath } from '../api/callers/authenticate.ts'
 import { entityTag } from '../responses/conditional.ts'
+import { tagged } from './page-response.ts'
 import type { Pages } from './pages.ts'
-import { allowAllOrigins, type PageHandler, tagged } from './visit.ts'
+import type { PageHandler } from './visit.ts'
 
 /** Below the base path, and yet no part of the API: it needs no token. */
 export const documentPath = `${basePath}/openapi.json`
@@ -29,8 +30,8 @@ export const describeApi = (pages: Pages, baseUrl: string, issuer: string): void
     ...metadataOf(customerApi, baseUrl, issuer),
     ...metadataOf(managementApi, baseUrl, issuer),
   }
-  const guards = [allowAllOrigins(['GET', 'HEAD', 'OPTIONS'])]
-  for (const [path, make] of Object.entries(documents)) pages.add({ path, guards, GET: documentOf(make) })
+  for (const [path, make] of Object.entries(documents))
+    pages.add({ path, isOpenToAllOrigins: true, GET: documentOf(make) })
   pages.add({
     path: '/problems/{code}',
     GET: async ({ params: { code = '' } }) => {

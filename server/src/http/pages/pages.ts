@@ -1,22 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { largest } from '@masthead/contract'
-import { Router } from '../api/router.ts'
-import { type InFlight, stopping } from '../connections/in-flight.ts'
+import { type Destination, Router } from '../api/router.ts'
+import { admit, type InFlight } from '../connections/in-flight.ts'
 import type { Trace } from '../connections/watched-requests.ts'
-import {
-  asProblem,
-  brokenPath,
-  methodNotAllowed,
-  nothingAt,
-  problemResponse,
-  urlTooLong,
-} from '../responses/problems.ts'
-import { type Guard, guarded, type Hosting, type PageHandler, type PageResponse, sendPage, Visit } from './visit.ts'
+import { openToAllOrigins, preflightHeaders } from '../responses/cross-origin.ts'
+import { asProblem, brokenPath, methodNotAllowed, nothingAt, problemResponse } from '../responses/problems.ts'
+import { type PageResponse, sendPage } from './page-response.ts'
+import { type Guard, guarded, type PageHandler, Visit, type VisitOptions } from './visit.ts'
 
 export type PageRoute = {
   /** With the names of its parameters in braces. */
   path: string
-  /** They look at the visits of all methods. */
+  /** Pages of any origin may call it. */
+  isOpenToAllOrigins?: true
   guards?: readonly Guard[]
   GET?: PageHandler
   POST?: PageHandler
@@ -24,19 +19,19 @@ export type PageRoute = {
   failure?: (error: unknown, visit: Visit) => Promise<PageResponse>
 }
 
-type Options = Hosting & { baseUrl: string; inFlight: InFlight; trace: Trace | null }
+type Options = VisitOptions & { baseUrl: string; inFlight: InFlight; trace: Trace | null }
 
 /** A route has the handlers of all its methods. */
 const anyMethod = 'any'
 
-/** All requests that are of no API: the pages of the console and of the authorization server, documents and scripts. */
+/** All requests that belong to no API: the pages of the console and of the authorization server, documents and scripts. */
 export class Pages {
   readonly routes: PageRoute[] = []
   /** What is said where there is no page. */
   nothing: PageHandler = async ({ url }) => {
     throw nothingAt(url)
   }
-  readonly #router = new Router<readonly Guard[], PageRoute>([])
+  readonly #router = new Router<PageHandler, PageRoute>([])
   readonly #options: Options
 
   constructor(options: Options) {
@@ -53,55 +48,59 @@ export class Pages {
 
   /** Guards for what is asked for below this path and is not there. */
   guardBelow(path: string, guards: readonly Guard[]): void {
-    this.#router.addArea(path, guards)
+    const nothing = guarded(guards, (visit) => this.nothing(visit))
+    this.#router.addArea(path, nothing)
   }
 
   serve(request: IncomingMessage, response: ServerResponse): void {
     const { inFlight, watchers, trace } = this.#options
-    const { area, routes, params, isBroken } = this.#find(request.url ?? '')
-    const route = routes.get(anyMethod)
-    const visit = new Visit(this.#options, request, response, { path: route?.path ?? null, params })
+    const destination = this.#router.find(request.url ?? '')
+    if (!destination) throw new Error('everything is below the root')
+    const path = destination.routes.get(anyMethod)?.path ?? null
+    const visit = new Visit(this.#options, request, response, { path, params: destination.params })
     inFlight.add(response, visit)
     for (const watcher of watchers) watcher.arrived()
-    const respond = async (): Promise<PageResponse | null> => {
-      if (inFlight.isStopping) throw stopping()
-      if (visit.url.length > largest.urlBytes) throw urlTooLong()
-      if (isBroken) throw brokenPath()
-      return route ? guarded(route.guards ?? [], byMethod(route))(visit) : guarded(area, this.nothing)(visit)
-    }
-    const serve = async () => {
-      const page = await respond().catch((error: unknown) => this.#failure(route, error, visit))
-      if (page) sendPage(visit, page)
-    }
-    const answer = () => {
-      serve().catch((err: unknown) => {
-        visit.log.error({ reqId: visit.id, err }, 'a request failed, and what was to be said of it, too')
+    const respond = () => {
+      this.#respond(visit, destination).catch((err: unknown) => {
+        visit.log.error({ reqId: visit.requestId, err }, 'a request failed, and so did its response')
         response.destroy()
       })
     }
-    if (trace) visit.endSpan = trace(request, visit.path ?? 'other', answer)
-    else answer()
+    if (trace) visit.endSpan = trace(request, path ?? 'other', respond)
+    else respond()
   }
 
-  #find(url: string) {
-    const destination = this.#router.find(url)
-    if (!destination) throw new Error('the root is an area, so every URL is in one')
-    return destination
+  async #respond(visit: Visit, { area, routes, isBroken }: Destination<PageHandler, PageRoute>): Promise<void> {
+    const route = routes.get(anyMethod)
+    const response = async () => {
+      admit(this.#options.inFlight, visit.url)
+      if (isBroken) throw brokenPath()
+      return route ? responseOf(route, visit) : area(visit)
+    }
+    try {
+      send(visit, await response())
+    } catch (error) {
+      send(visit, await this.#failure(route, error, visit))
+    }
   }
 
   async #failure(route: PageRoute | undefined, error: unknown, visit: Visit): Promise<PageResponse> {
     if (route?.failure) return route.failure(error, visit)
-    return problemResponse(asProblem(error, visit), this.#options.baseUrl, visit.id)
+    return problemResponse(asProblem(error, visit), this.#options.baseUrl, visit.requestId)
   }
 }
 
-const byMethod =
-  ({ GET, POST }: PageRoute): PageHandler =>
-  async (visit) => {
-    const { method } = visit
-    const handler = method === 'POST' ? POST : method === 'GET' || method === 'HEAD' ? GET : undefined
-    if (handler) return handler(visit)
-    const allowed = [...(GET ? ['GET', 'HEAD'] : []), ...(POST ? ['POST'] : []), 'OPTIONS']
-    if (method === 'OPTIONS') return { status: 204, headers: { allow: allowed.join(', ') } }
-    throw methodNotAllowed(method, allowed)
-  }
+const send = ({ response, headers }: Visit, page: PageResponse | null): void => {
+  if (page) sendPage(response, page, headers)
+}
+
+const responseOf = async (route: PageRoute, visit: Visit): Promise<PageResponse | null> => {
+  const { guards = [], isOpenToAllOrigins, GET, POST } = route
+  const { method } = visit
+  if (isOpenToAllOrigins) Object.assign(visit.headers, openToAllOrigins)
+  const handler = method === 'POST' ? POST : method === 'GET' || method === 'HEAD' ? GET : undefined
+  if (handler) return guarded(guards, handler)(visit)
+  const allowed = [...(GET ? ['GET', 'HEAD'] : []), ...(POST ? ['POST'] : []), 'OPTIONS']
+  if (method !== 'OPTIONS') throw methodNotAllowed(method, allowed)
+  return { status: 204, headers: isOpenToAllOrigins ? preflightHeaders(allowed) : { allow: allowed.join(', ') } }
+}

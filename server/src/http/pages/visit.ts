@@ -1,12 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Log } from '../../log/log.ts'
 import { requestId } from '../connections/request-id.ts'
-import { callerLeft, type EndSpan, type RequestWatcher } from '../connections/watched-requests.ts'
-import { isCurrent, readTags } from '../responses/conditional.ts'
-import { openToAllOrigins, preflightHeaders } from '../responses/cross-origin.ts'
+import { type EndSpan, type RequestWatcher, tellFinished } from '../connections/watched-requests.ts'
+import type { PageResponse } from './page-response.ts'
 
 /** What every visit has from the service. */
-export type Hosting = {
+export type VisitOptions = {
   log: Log
   watchers: readonly RequestWatcher[]
   addressOf: (request: IncomingMessage) => string
@@ -18,7 +17,7 @@ export class Visit {
   readonly response: ServerResponse
   readonly method: string
   readonly url: string
-  readonly id: string
+  readonly requestId: string
   /** The address of the caller, behind trusted proxies too. */
   readonly address: string
   readonly log: Log
@@ -37,7 +36,7 @@ export class Visit {
   readonly #began = performance.now()
 
   constructor(
-    { log, watchers, addressOf }: Hosting,
+    { log, watchers, addressOf }: VisitOptions,
     request: IncomingMessage,
     response: ServerResponse,
     { path, params }: { path: string | null; params: Readonly<Record<string, string>> },
@@ -47,39 +46,23 @@ export class Visit {
     this.response = response
     this.method = method
     this.url = url
-    this.id = requestId(headers['x-request-id'])
+    this.requestId = requestId(headers['x-request-id'])
     this.address = addressOf(request)
     this.log = log
     this.path = path
     this.params = params
-    this.headers = { 'x-request-id': this.id }
+    this.headers = { 'x-request-id': this.requestId }
     this.#watchers = watchers
   }
 
   /** The response was sent, or nobody is left to hear it. */
   ended(): void {
-    if (this.#watchers.length === 0 && this.endSpan === null) return
-    const { id, path, method, response, refusedBy } = this
-    const finished = {
-      requestId: id,
-      operation: path ?? 'other',
-      path,
-      method,
-      status: response.writableFinished ? response.statusCode : callerLeft,
-      milliseconds: performance.now() - this.#began,
-      principal: null,
-      refusedBy,
-    }
-    for (const watcher of this.#watchers) watcher.finished(finished)
-    this.endSpan?.(finished)
+    const { requestId, path, refusedBy } = this
+    const operation = path ?? 'other'
+    const milliseconds = performance.now() - this.#began
+    const finished = { requestId, operation, path, milliseconds, principal: null, refusedBy }
+    tellFinished(this.#watchers, this.endSpan, this.response, finished)
   }
-}
-
-export type PageResponse = {
-  /** 200 unless said otherwise. */
-  status?: number
-  headers?: Readonly<Record<string, string>>
-  body?: string | Buffer
 }
 
 /** Null where the response was sent already, or will be by another. */
@@ -97,34 +80,3 @@ export const guarded =
     }
     return handler(visit)
   }
-
-/** For pages that are open to all origins, with the methods that they take. */
-export const allowAllOrigins =
-  (methods: readonly string[]): Guard =>
-  async ({ headers, method }) => {
-    Object.assign(headers, openToAllOrigins)
-    return method === 'OPTIONS' ? { status: 204, headers: preflightHeaders(methods) } : null
-  }
-
-/** With its tag, and without what the caller has already. */
-export const tagged = ({ headers: asked }: IncomingMessage, etag: string, page: PageResponse): PageResponse => {
-  const headers = { ...page.headers, etag }
-  if (!isCurrent(readTags('If-None-Match', asked['if-none-match']), etag)) return { ...page, headers }
-  const { 'content-type': _type, 'content-encoding': _encoding, ...others } = headers as Record<string, string>
-  return { status: 304, headers: others }
-}
-
-export const json = (value: unknown) => ({
-  headers: { 'content-type': 'application/json; charset=utf-8' },
-  body: JSON.stringify(value),
-})
-
-export const sendPage = ({ response, headers }: Visit, page: PageResponse): void => {
-  // Whoever began a response before it failed has said what it is.
-  if (response.headersSent) return
-  const { status = 200, body = '' } = page
-  const hasBody = status !== 204 && status !== 304
-  const length = hasBody && { 'content-length': String(Buffer.byteLength(body)) }
-  response.writeHead(status, { ...headers, ...page.headers, ...length })
-  response.end(hasBody ? body : undefined)
-}

@@ -36,9 +36,6 @@ const compressors: Record<Exclude<Encoding, 'identity'>, (body: Buffer) => Promi
   gzip: (body) => promisify(gzip)(body, { level: 4 }),
 }
 
-export const compress = (body: Buffer, encoding: Encoding): Promise<Buffer> | Buffer =>
-  encoding === 'identity' ? body : compressors[encoding](body)
-
 /** Small responses stay as they are. */
 export const isLeftPlain = ({ body }: EncodedResponse, encoding: Encoding): boolean =>
   encoding === 'identity' || body.length < leastCompressedBytes
@@ -50,9 +47,9 @@ export const tagIn = (plain: EncodedResponse, encoding: Encoding): string | unde
 }
 
 export const encode = async (plain: EncodedResponse, encoding: Encoding): Promise<EncodedResponse> => {
-  if (isLeftPlain(plain, encoding)) return plain
+  if (encoding === 'identity' || isLeftPlain(plain, encoding)) return plain
   const { status, headers } = plain
-  const body = bodyOf(await compress(bytesOf(plain.body), encoding))
+  const body = bodyOf(await compressors[encoding](bytesOf(plain.body)))
   const etag = tagIn(plain, encoding)
   const about = { 'content-encoding': encoding, 'content-length': String(body.length) }
   return { status, headers: { ...headers, ...(etag !== undefined && { etag }), ...about }, body }

@@ -31,10 +31,10 @@ export const methodNotAllowed = (method: string, allowed: readonly string[]): Pr
 export const unsupportedMediaType = (detail: string, header = 'Content-Type'): Problem =>
   new Problem('unsupported_media_type', detail, { errors: [{ header, code: 'not_supported', detail }] })
 
-type FailedRequest = { request: IncomingMessage; id: string; log: Log }
+type FailedRequest = { request: IncomingMessage; requestId: string; log: Log }
 
 /** Every failure becomes a problem; what the caller did not cause is logged and never shown. */
-export const asProblem = (error: unknown, { request, id, log }: FailedRequest): Problem => {
+export const asProblem = (error: unknown, { request, requestId, log }: FailedRequest): Problem => {
   if (error instanceof Problem) return error
   if (request.destroyed && !request.complete) return cutOff()
   if (codeOf(error) === foreignKeyViolation) return referredToNothing(error)
@@ -42,10 +42,10 @@ export const asProblem = (error: unknown, { request, id, log }: FailedRequest): 
   // Nothing is wrong here, and whoever sends too much must not fill the log.
   if (error instanceof Busy) return unavailable('Too many calls wait already.')
   if (isUnavailable(error)) {
-    log.warn({ reqId: id, err: error }, 'the database did not answer')
+    log.warn({ reqId: requestId, err: error }, 'the database did not answer')
     return unavailable('The service cannot reach its data right now.')
   }
-  log.error({ reqId: id, err: error }, 'a request failed')
+  log.error({ reqId: requestId, err: error }, 'a request failed')
   return new Problem('internal_error', 'Something went wrong on our side. The `requestId` finds it in the log.')
 }
 

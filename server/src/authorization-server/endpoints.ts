@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Pages } from '../http/pages/pages.ts'
-import { allowAllOrigins, guarded, type PageHandler, type Visit } from '../http/pages/visit.ts'
+import type { PageHandler, Visit } from '../http/pages/visit.ts'
 import * as http from '../node-http.ts'
 import { type Dependencies, interactionPages } from './interactions.ts'
 import { invitationPages } from './invitations.ts'
@@ -11,21 +11,27 @@ const metadata = '/.well-known/openid-configuration'
 const tokenPath = '/oauth2/token'
 
 /** Scripts of any origin may call these endpoints, by these methods. */
-const openPaths: Record<string, string[]> = {
+const openPaths: Record<string, ('GET' | 'POST')[]> = {
   [tokenPath]: ['POST'],
   '/oauth2/revoke': ['POST'],
-  '/oauth2/jwks': ['GET', 'HEAD'],
-  '/oauth2/userinfo': ['GET', 'HEAD', 'POST'],
-  [metadata]: ['GET', 'HEAD'],
-  '/.well-known/oauth-authorization-server': ['GET', 'HEAD'],
+  '/oauth2/jwks': ['GET'],
+  '/oauth2/userinfo': ['GET', 'POST'],
+  [metadata]: ['GET'],
+  '/.well-known/oauth-authorization-server': ['GET'],
 }
 
-/** The provider's pages for people, beside the authorization endpoint. */
-const pagePaths = ['/oauth2/authorize/{uid}', '/oauth2/logout', '/oauth2/logout/confirm', '/oauth2/logout/success']
+/** The provider's pages for people. */
+const pagePaths: Record<string, ('GET' | 'POST')[]> = {
+  '/oauth2/authorize': ['GET'],
+  '/oauth2/authorize/{uid}': ['GET'],
+  '/oauth2/logout': ['GET'],
+  '/oauth2/logout/confirm': ['POST'],
+  '/oauth2/logout/success': ['GET'],
+}
 
 /** The provider's router ignores case and a trailing slash, so it gets the path of the route whose limits applied. */
-const addressAtProvider = ({ path, params: { uid = '' }, url }: Visit): string => {
-  if (path === null || path.startsWith('/.well-known/')) return metadata
+const addressAtProvider = (path: string, { params: { uid = '' }, url }: Visit): string => {
+  if (path.startsWith('/.well-known/')) return metadata
   return path.replace('{uid}', encodeURIComponent(uid)) + (/\?.*$/s.exec(url)?.[0] ?? '')
 }
 
@@ -36,39 +42,37 @@ export const addAuthorizationServer = (pages: Pages, dependencies: Dependencies)
   const { server, database, issuer, limiter } = dependencies
   const { host, protocol } = new URL(issuer)
   const pass =
-    (isOpen: boolean): PageHandler =>
+    (path: string): PageHandler =>
     async (visit) => {
       const { request, response } = visit
       const { handle } = await server.loaded()
       // The provider derives its own address from these headers; it must be the configured issuer.
       request.headers['x-forwarded-host'] = host
       request.headers['x-forwarded-proto'] = protocol.slice(0, -1)
-      // A guard of ours handles CORS, in the same way for every client.
+      // CORS is handled by us, in the same way for every client.
       delete request.headers.origin
       // RFC 6749 §5.2: errors of these endpoints are JSON, in a browser too.
-      if (isOpen) request.headers.accept = 'application/json'
-      request.url = addressAtProvider(visit)
+      if (path in openPaths) request.headers.accept = 'application/json'
+      request.url = addressAtProvider(path, visit)
       for (const [name, value] of Object.entries({ ...visit.headers, ...providerHeaders }))
         response.setHeader(name, value)
       const passed = visit.bytes ? unread(request, visit.bytes) : request
-      setVisitor(passed, visit.address, visit.id)
+      setVisitor(passed, visit.address, visit.requestId)
       handle(passed, response)
       return null
     }
   const [forPeople, forPrograms] = [limitVisits(limiter, refusePerson), limitVisits(limiter, refuseProgram)]
-  const page = pass(false)
   pages.guardBelow('/oauth2', [forPeople])
-  for (const path of pagePaths) pages.add({ path, guards: [forPeople], GET: page, POST: page })
-  const authorize = [forPeople, limitAuthorizations(limiter)]
-  pages.add({ path: '/oauth2/authorize', guards: authorize, GET: page, POST: page })
+  const handlersAt = (path: string, methods: readonly ('GET' | 'POST')[]) =>
+    Object.fromEntries(methods.map((method) => [method, pass(path)]))
+  for (const [path, methods] of Object.entries(pagePaths)) {
+    const guards = path === '/oauth2/authorize' ? [forPeople, limitAuthorizations(limiter)] : [forPeople]
+    pages.add({ path, guards, ...handlersAt(path, methods) })
+  }
   for (const [path, methods] of Object.entries(openPaths)) {
-    const answer = path === tokenPath ? guarded([limitExchanges(limiter, database)], pass(true)) : pass(true)
-    pages.add({
-      path,
-      guards: [allowAllOrigins([...methods, 'OPTIONS']), ...(isUnlimited(path) ? [] : [forPrograms])],
-      ...(methods.includes('GET') && { GET: answer }),
-      ...(methods.includes('POST') && { POST: answer }),
-    })
+    const guards = isUnlimited(path) ? [] : [forPrograms]
+    if (path === tokenPath) guards.push(limitExchanges(limiter, database))
+    pages.add({ path, isOpenToAllOrigins: true, guards, ...handlersAt(path, methods) })
   }
   pages.add(...interactionPages(dependencies), invitationPages(dependencies))
 }

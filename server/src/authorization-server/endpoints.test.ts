@@ -284,6 +284,14 @@ describe('hostile input', async () => {
     assert.match(page, /<h1>.*more than 8 KiB/s)
   })
 
+  test('such as an exchange of many fields is refused, whatever it is said to be', async () => {
+    for (const type of ['application/x-www-form-urlencoded', 'text/plain']) {
+      const exchange = { method: 'POST', headers: { 'content-type': type }, body: 'a&'.repeat(130_000) }
+      const response = await fetch(`${origin}/oauth2/token`, exchange)
+      assert.deepEqual([response.status, Object(await response.json()).error], [400, 'invalid_request'], type)
+    }
+  })
+
   test('such as a broken form at a page is refused, not a failure', async () => {
     const browser = new Browser(origin)
     const { location } = await browser.visit(authorizationRequest(application, newVerifier()))
@@ -298,6 +306,9 @@ describe('hostile input', async () => {
     assert.equal(nul.status, 401)
     const nothing = await browser.visit(`${location}/sign-in`, {})
     assert.equal(nothing.status, 401)
+    // A form without fields may come without a type, too.
+    const untyped = await fetch(`${origin}${location}/sign-in`, { method: 'POST' })
+    assert.equal(untyped.status, 400)
   })
 
   test('such as identifiers and cookies that were never given is refused', async () => {
