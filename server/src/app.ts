@@ -30,7 +30,7 @@ import type { OutsideIssuer } from './identity/tokens/outside-issuer.ts'
 import { lazily } from './lazily.ts'
 import { type Log, openLog } from './log/log.ts'
 import { type MailOptions, mailSender } from './mail/mailer.ts'
-import type { Handler } from './operation-call.ts'
+import { type Handler, handlerOf } from './operation-call.ts'
 import type { WebhookSettings } from './webhooks/settings.ts'
 
 /** The issuer of delegated tokens: our own authorization server, or an outside one. */
@@ -102,7 +102,7 @@ export const buildApp = async (options: AppOptions): Promise<App> => {
       ? acceptOwnTokens(pages, delegation, { database, baseUrl, limiter, log }, opening)
       : acceptOutsideTokens(database, log, delegation),
     // The handlers load while the keys are read.
-    loadHandlers(),
+    loadHandlers('resources', customerApi),
   ])
   const onMailError = (reason: string) => log.error({ reason }, 'a mail could not be sent')
   const onNoteError = (err: unknown) => log.warn({ err }, 'replicas cannot be used yet: their source was not noted')
@@ -126,7 +126,7 @@ export const buildApp = async (options: AppOptions): Promise<App> => {
     cache: options.cache ?? new ResponseCache(),
     isOpenToAllOrigins: true,
   })
-  requests.open(managementApi, handlers, {
+  requests.open(managementApi, handlersOnDemand('management', managementApi), {
     ...common,
     principals: principalsOf(database, askVersions, tokensFor(managementApi)),
     cache: null,
@@ -188,12 +188,14 @@ const openCounters = async (
 }
 
 /** Each resource of the contract has a folder of its name, so nothing needs to be registered. */
-const loadHandlers = async (): Promise<Map<string, Handler>> => {
-  const modules = await Promise.all([
-    ...namesOf(customerApi).map((name) => import(`./resources/${name}/handlers.ts`)),
-    ...namesOf(managementApi).map((name) => import(`./management/${name}/handlers.ts`)),
-  ])
+const loadHandlers = async (folder: string, { operations }: Api): Promise<Map<string, Handler>> => {
+  const names = [...new Set(operations.map(({ resource }) => resource.name))]
+  const modules = await Promise.all(names.map((name) => import(`./${folder}/${name}/handlers.ts`)))
   return new Map(modules.flatMap(({ handlers }) => Object.entries<Handler>(handlers)))
 }
 
-const namesOf = ({ operations }: Api): string[] => [...new Set(operations.map(({ resource }) => resource.name))]
+/** Only the console calls them, and a start is shorter without them. */
+const handlersOnDemand = (folder: string, api: Api): Map<string, Handler> => {
+  const load = lazily(() => loadHandlers(folder, api))
+  return new Map(api.operations.map(({ name }) => [name, async (call) => handlerOf(await load(), name)(call)] as const))
+}

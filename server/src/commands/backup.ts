@@ -3,7 +3,7 @@ import { type DataDirOption, readConfigWith } from '../config.ts'
 import { backUp } from '../database/backup/backup.ts'
 import { Refusal } from '../refusal.ts'
 import { action } from './action.ts'
-import { dataDirectoryOption } from './options.ts'
+import { dataDirectoryOption } from './data-directory-option.ts'
 import { faint, say, showLines, strong } from './output.ts'
 import { megabytes, withProgress } from './progress.ts'
 

@@ -4,7 +4,7 @@ import type { DataDirOption } from '../config.ts'
 import type { Finding } from '../doctor/finding.ts'
 import { printable } from '../foreign-text.ts'
 import { action } from './action.ts'
-import { dataDirectoryOption } from './options.ts'
+import { dataDirectoryOption } from './data-directory-option.ts'
 import { count, faint, showLines } from './output.ts'
 
 export const doctor = (): Command =>

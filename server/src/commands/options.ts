@@ -1,15 +1,8 @@
 import { text } from 'node:stream/consumers'
 import type { Scope } from '@masthead/contract'
-import { Option } from 'commander'
 import { allScopes } from '../identity/people/roles.ts'
 import { suggestion } from '../nearest-name.ts'
 import { Refusal } from '../refusal.ts'
-
-export const dataDirectoryOption = (): Option =>
-  new Option(
-    '--data-dir <folder>',
-    'where the embedded PostgreSQL stores its data (default: MASTHEAD_DATA_DIR, else .masthead)',
-  )
 
 /** Reads names that are separated by commas or spaces. */
 export const readNames = <Name extends string>(

@@ -3,7 +3,7 @@ import type { DataDirOption } from '../config.ts'
 import { restore } from '../database/backup/restore.ts'
 import { action } from './action.ts'
 import { embeddedDataDirectory } from './backup.ts'
-import { dataDirectoryOption } from './options.ts'
+import { dataDirectoryOption } from './data-directory-option.ts'
 import { showLines, showTable, strong } from './output.ts'
 import { withProgress } from './progress.ts'
 

@@ -15,7 +15,7 @@ import { findSecret } from '../identity/tokens/installation-secret.ts'
 import { Refusal } from '../refusal.ts'
 import { version } from '../version.ts'
 import { action } from './action.ts'
-import { dataDirectoryOption } from './options.ts'
+import { dataDirectoryOption } from './data-directory-option.ts'
 import { count, faint, shellWord, showLines, strong } from './output.ts'
 import { megabytes } from './progress.ts'
 

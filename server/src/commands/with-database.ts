@@ -5,7 +5,7 @@ import { findMismatch, mismatchRemedy } from '../database/connections/pooler.ts'
 import { remedyFor, usualRemedy } from '../database/connections/reachability.ts'
 import { isUnavailable } from '../database/connections/unavailable.ts'
 import { type Database, openDatabase, type TenantDatabase } from '../database/database.ts'
-import { openEmbedded } from '../database/embedded/server.ts'
+import { type EmbeddedServer, openEmbedded } from '../database/embedded/server.ts'
 import { type Migrated, migrate } from '../database/schema/migrate.ts'
 import { codeOf, messageOf } from '../error-message.ts'
 import { findTenant } from '../identity/people/tenants.ts'
@@ -21,12 +21,12 @@ const closeTimeoutMilliseconds = 1_000
 const startTimeoutMilliseconds = 30_000
 const retryMilliseconds = 500
 
-/**
- * Opens and migrates the configured database, embedded or not. With a stop signal it waits for a server that is not
- * available yet. `meanwhile` is called while the embedded server starts.
- */
-export const openConfigured = async (config: Config, stopping?: AbortSignal, meanwhile?: () => void) => {
-  const embedded = config.databaseUrl === null ? await openEmbedded(config.dataDirectory, say, meanwhile) : null
+/** Opens and migrates the configured database, embedded or not. With a stop signal it waits for a server that is not available yet. */
+export const openConfigured = async (config: Config, stopping?: AbortSignal) =>
+  openOn(config.databaseUrl === null ? await openEmbedded(config.dataDirectory, say) : null, config, stopping)
+
+/** The same on the embedded server, once that runs. It is closed with the database. */
+export const openOn = async (embedded: EmbeddedServer | null, config: Config, stopping?: AbortSignal) => {
   const connectionString = embedded?.connectionString ?? config.databaseUrl ?? ''
   const direct = config.directDatabaseUrl ?? connectionString
   try {
