@@ -13,3 +13,10 @@ test('the password of an address without an account is compared again after a mo
   await Promise.allSettled(many)
   assert.deepEqual(await matchPasswords('any password', []), [])
 })
+
+test('a hash that cannot be derived keeps nobody else from signing in', async () => {
+  const hash = await hashPassword('correct horse battery', randomBytes(16))
+  const broken = hash.replace(/m=\d+/, 'm=1')
+  await assert.rejects(matchPasswords('correct horse battery', [broken]), { code: 'ERR_OUT_OF_RANGE' })
+  assert.deepEqual(await matchPasswords('correct horse battery', [hash]), [true])
+})
