@@ -1103,7 +1103,7 @@ declare
   list constant bigint := uuid_hash_extended(tenant, hashtextextended(resource, 0));
   pattern constant text := search_pattern(parts[1]);
   other_pattern constant text := coalesce(search_pattern(parts[2]), '%');
-  patterns constant text[] := array(select search_pattern(w) from unnest(words) as w);
+  patterns constant text[] := string_to_array(replace(search_pattern(array_to_string(words, ' ')), ' ', '% %'), ' ');
   texts text;
   records text;
   word text;
@@ -1233,11 +1233,23 @@ create function versions_of(tenants uuid[])
  stable parallel safe security definer
  set search_path to 'public', 'pg_temp'
 as $$
+#variable_conflict use_column
+declare
+  tenant uuid;
+  version bigint;
+  versions bigint[] := '{}';
 begin
-  return array(
-    select coalesce((select sum(version) from heads where tenant_id = tenant), 0)::bigint
-    from unnest(tenants) with ordinality as asked (tenant, place) order by place
-  );
+  if cardinality(tenants) > 8 then
+    return array(
+      select coalesce((select sum(heads.version) from heads where tenant_id = tenant), 0)::bigint
+      from unnest(tenants) with ordinality as asked (tenant, place) order by place
+    );
+  end if;
+  foreach tenant in array tenants loop
+    select coalesce(sum(heads.version), 0) into version from heads where tenant_id = tenant;
+    versions := versions || version;
+  end loop;
+  return versions;
 end $$;
 revoke execute on function versions_of(uuid[]) from public;
 grant execute on function versions_of(uuid[]) to masthead_service;

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { startServing, until } from '../../../test/processes/masthead-process.ts'
 import { sampleAccount, sampleContact } from '../../../test/records/sample-records.ts'
 import { decoders } from '../../../test/requests/raw-connection.ts'
-import { callAt, linksOf, type Service, secret, startService } from '../../../test/service.ts'
+import { callAt, linksOf, type Service, secret, startService, type TestTenant } from '../../../test/service.ts'
 import { serviceRole } from '../../database/connections/connection.ts'
 import { openDatabase } from '../../database/database.ts'
 import { versionsFrom } from '../../database/versions.ts'
@@ -112,6 +112,18 @@ describe('an answer from memory', () => {
     assert.equal(before.records.split(' ').at(-1), restored.records.split(' ').at(-1))
     assert.notEqual(before.records, restored.records)
     assert.notEqual(before.identity, restored.identity)
+  })
+
+  test('is compared with the version of its own tenant, however many are asked for together', async () => {
+    const tenants = await Promise.all(Array.from({ length: 10 }, () => here.newTenant()))
+    // Each has as many as stand before it, so another version.
+    const accounts = tenants.map((_tenant, number) => sampleAccount(`C-${number}`))
+    await Promise.all(tenants.slice(1).map((tenant, index) => tenant.add('accounts', accounts.slice(0, index + 1))))
+    const askVersions = versionsFrom(here.database.readVersions, 0)
+    const expected = tenants.map((_tenant, index) => `${index}`)
+    const versionOf = async ({ id }: TestTenant) => (await askVersions(id)).records.split(' ').at(-1)
+    assert.deepEqual(await Promise.all(tenants.map(versionOf)), expected)
+    for (const [index, tenant] of tenants.entries()) assert.equal(await versionOf(tenant), expected[index])
   })
 
   test('is passed by for whoever sends `Cache-Control: no-cache`', async () => {
