@@ -55,7 +55,7 @@ export type HandlerResult = {
 // biome-ignore lint/suspicious/noExplicitAny: a handler's call is typed where it is written, by its own operation
 export type Handler = (call: any) => Promise<HandlerResult>
 
-/** Fails at start when an operation has no handler. */
+/** Fails when an operation has no handler: at the start, or at the first call of the management API. */
 export const handlerOf = (handlers: ReadonlyMap<string, Handler>, name: string): Handler => {
   const handler = handlers.get(name)
   if (!handler) throw new Error(`the operation ${name} has no handler`)

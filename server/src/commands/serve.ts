@@ -28,18 +28,18 @@ const run = async (options: ServeOptions): Promise<void> => {
   // A stop while PostgreSQL starts or the demo is created must leave no PostgreSQL behind.
   const stopping = stopSignal()
   const load = lazily(() => loadServing(config))
-  try {
-    await using opening = new AsyncDisposableStack()
-    // What cannot be loaded is reported below.
-    const meanwhile = () => void load().catch(() => {})
-    const embedded = config.databaseUrl === null ? await openEmbedded(config.dataDirectory, say, meanwhile) : null
-    opening.use(embedded)
-    const { startServing } = await load()
-    opening.move()
-    await startServing(embedded, config, options, stopping)
-  } catch (error) {
-    unlessStopped(stopping, error)
-  }
+  // What cannot be loaded is reported below.
+  const meanwhile = () => void load().catch(() => {})
+  const embedded =
+    config.databaseUrl === null
+      ? await openEmbedded(config.dataDirectory, say, meanwhile).catch((error) => unlessStopped(stopping, error))
+      : null
+  if (stopping.aborted) return embedded?.close()
+  const { startServing } = await load().catch(async (error) => {
+    await embedded?.close()
+    throw error
+  })
+  await startServing(embedded, config, options, stopping)
 }
 
 const configure = (config: Config, { port, host }: ServeOptions): Config => ({

@@ -24,15 +24,15 @@ import { startWorker } from './work.ts'
 
 export type ServingOptions = { demo?: true; work: boolean; json?: true }
 
-/** Serves until it is asked to stop, and closes the embedded server then. */
+/** Returns once it serves. The embedded server is closed when it is asked to stop, and where it cannot serve. */
 export const startServing = async (
   embedded: EmbeddedServer | null,
   config: Config,
   options: ServingOptions,
   stopping: AbortSignal,
 ): Promise<void> => {
-  const opened = await openOn(embedded, config, stopping)
-  if (stopping.aborted) return opened.close()
+  const opened = await openOn(embedded, config, stopping).catch((error) => unlessStopped(stopping, error))
+  if (!opened || stopping.aborted) return opened?.close()
   const { database } = opened
   let serving: Serving | undefined
   try {

@@ -25,7 +25,7 @@ const retryMilliseconds = 500
 export const openConfigured = async (config: Config, stopping?: AbortSignal) =>
   openOn(config.databaseUrl === null ? await openEmbedded(config.dataDirectory, say) : null, config, stopping)
 
-/** The same on the embedded server, once that runs. It is closed with the database. */
+/** The same on the embedded server that runs, where DATABASE_URL names no other. It is closed with the database. */
 export const openOn = async (embedded: EmbeddedServer | null, config: Config, stopping?: AbortSignal) => {
   const connectionString = embedded?.connectionString ?? config.databaseUrl ?? ''
   const direct = config.directDatabaseUrl ?? connectionString
