@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
+import { AsyncResource } from 'node:async_hooks'
 import { isUnavailable } from './connections/unavailable.ts'
 import { Busy } from './fair-queue.ts'
 
@@ -8,8 +8,8 @@ export type BatchWork<I, O> = (items: I[]) => Promise<PromiseSettledResult<O>[]>
 type Waiting = {
   item: unknown
   since: number
-  /** Runs a function as part of the call that waits, so that a trace shows a batch in the call that began it. */
-  within: ReturnType<typeof AsyncLocalStorage.snapshot>
+  /** The call that waits, so that a trace shows a batch in the call that began it. */
+  call: AsyncResource
   settle: (outcome: PromiseSettledResult<unknown>) => void
 }
 type Line = { waiting: Waiting[]; isBusy: boolean }
@@ -39,7 +39,7 @@ export class WriteQueue {
         if (outcome.status === 'rejected') reject(outcome.reason)
         else resolve(outcome.value as O) // of this caller's own item
       }
-      line.waiting.push({ item, since: performance.now(), within: AsyncLocalStorage.snapshot(), settle })
+      line.waiting.push({ item, since: performance.now(), call: new AsyncResource('write'), settle })
     })
   }
 
@@ -59,7 +59,7 @@ export class WriteQueue {
     while (line.waiting.length > 0) {
       const batch = line.waiting.splice(0, mostInBatch).filter((one) => !this.#isLate(one))
       const items = batch.map(({ item }) => item as I) // those of one line are of one kind
-      const outcomes = (await batch[0]?.within(() => doTogether(items, work))) ?? []
+      const outcomes = (await batch[0]?.call.runInAsyncScope(() => doTogether(items, work))) ?? []
       // The next batch is sent first, so that the database does not wait while this one is answered.
       setImmediate(() => {
         batch.forEach(({ settle }, index) => {

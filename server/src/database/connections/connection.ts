@@ -320,9 +320,14 @@ export type Prepared = { name: string; text: string; values: unknown[] }
 export const prepared = (statement: Statement, { isSharded }: Session): Prepared => {
   const text = textOf(statement, isSharded)
   if (statement.isPlannedEachTime) return { name: '', text, values: statement.values ?? [] }
-  const name = names.get(text) ?? `masthead-${names.size + 1}`
-  names.set(text, name)
+  const name = names.get(text) ?? nameOf(text)
   return { name, text, values: statement.values ?? [] }
+}
+
+const nameOf = (text: string): string => {
+  const name = `masthead-${names.size + 1}`
+  names.set(text, name)
+  return name
 }
 
 const textOf = ({ text, onShards }: Statement, isSharded = false): string => (isSharded && onShards) || text

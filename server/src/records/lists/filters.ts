@@ -103,12 +103,12 @@ const canonical = async (
 type Compared = Pick<Filters, 'conditions' | 'notOverdue' | 'isOfToday'>
 
 const comparisons = async (tenant: TenantDatabase, table: Table, query: ListQuery): Promise<Compared> => {
-  const conditions = comparisonsOf(table.name).flatMap(({ parameter, field, by }): Condition[] => {
+  const conditions: Condition[] = []
+  for (const { parameter, field, by } of comparisonsOf(table.name)) {
     const given = query[parameter]
-    return given === undefined
-      ? []
-      : [{ column: comparedColumn(table.name, field.name), by, value: compared(field, given) }]
-  })
+    if (given !== undefined)
+      conditions.push({ column: comparedColumn(table.name, field.name), by, value: compared(field, given) })
+  }
   const { overdue } = table.listing
   const wanted = overdue && query[overdue.parameter]
   if (!overdue || wanted === undefined) return { conditions, notOverdue: null, isOfToday: false }
