@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
-import type { Query, Statement } from '../src/database/connections/connection.ts'
+import type { Query, Statement } from '../src/database/connections/statement.ts'
 import type { Database, TenantDatabase } from '../src/database/database.ts'
 import { type TenantQuery, tenantQuery } from '../src/database/tenant-query.ts'
 
@@ -79,7 +79,7 @@ export class RecordedStatements {
 
 /** What only passes statements on. */
 const isBetween =
-  /^(database\/(connections\/connection|tenant-query|database)|authorization-server\/temporarily-unavailable)\.ts$/
+  /^(database\/(connections\/[a-z-]+|tenant-query|fair-queue|database)|authorization-server\/temporarily-unavailable)\.ts$/
 
 /** The first function of the service in the stack, or what a function without a name stands in. */
 const senderIn = (stack: string): string => {

@@ -1,4 +1,4 @@
-import type { Query } from '../database/connections/connection.ts'
+import type { Query } from '../database/connections/statement.ts'
 import type { Database } from '../database/database.ts'
 import type { TenantQuery } from '../database/tenant-query.ts'
 import type { Author } from './author.ts'

@@ -1,5 +1,5 @@
 import type { Author } from '../audit/author.ts'
-import type { Query } from '../database/connections/connection.ts'
+import type { Query } from '../database/connections/statement.ts'
 import type { Database } from '../database/database.ts'
 import type { PageRoute } from '../http/pages/pages.ts'
 import type { PageHandler, Visit } from '../http/pages/visit.ts'

@@ -16,7 +16,7 @@ import { runMasthead, startServing, until } from '../../test/processes/masthead-
 import { injectRequest } from '../../test/requests/injected-request.ts'
 import { baseUrl, cloneTemplate, secret, startService } from '../../test/service.ts'
 import { buildApp } from '../app.ts'
-import { serviceRole } from '../database/connections/connection.ts'
+import { serviceRole } from '../database/connections/address.ts'
 import { openDatabase } from '../database/database.ts'
 import { rotateSigningKey } from '../identity/tokens/signing-keys.ts'
 import { mostInteractions } from './adapter.ts'

@@ -2,7 +2,7 @@ import { basePath } from '@masthead/contract'
 import { Command } from 'commander'
 import { operator } from '../audit/author.ts'
 import { baseUrlOf, readConfig } from '../config.ts'
-import type { Query } from '../database/connections/connection.ts'
+import type { Query } from '../database/connections/statement.ts'
 import { findMember } from '../identity/people/members.ts'
 import { findTenant } from '../identity/people/tenants.ts'
 import {

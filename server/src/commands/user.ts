@@ -2,7 +2,7 @@ import { type Role, roles } from '@masthead/contract'
 import { Command, Option } from 'commander'
 import { operator } from '../audit/author.ts'
 import { baseUrlOf, readConfig } from '../config.ts'
-import type { Query } from '../database/connections/connection.ts'
+import type { Query } from '../database/connections/statement.ts'
 import { createInvitation, newInvitationSecret } from '../identity/people/invitations.ts'
 import {
   addMember,

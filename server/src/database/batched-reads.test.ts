@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { sampleAccount, sampleContact } from '../../test/records/sample-records.ts'
 import { cloneTemplate, startService } from '../../test/service.ts'
 import { BatchedReads } from './batched-reads.ts'
-import { serviceRole } from './connections/connection.ts'
+import { serviceRole } from './connections/address.ts'
 import { openDatabase } from './database.ts'
 import { tenantQuery } from './tenant-query.ts'
 

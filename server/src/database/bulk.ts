@@ -1,17 +1,8 @@
 import type pg from 'pg'
-import {
-  clientOptions,
-  type DatabaseAddress,
-  end,
-  long,
-  newClient,
-  prepareBulkSession,
-  type Query,
-  refuseStandby,
-  type Session,
-  type Statement,
-  unpreparedOn,
-} from './connections/connection.ts'
+import type { DatabaseAddress } from './connections/address.ts'
+import { clientOptions, end, newClient } from './connections/connection.ts'
+import { long, prepareBulkSession, refuseStandby, type Session, unpreparedOn } from './connections/session.ts'
+import type { Query, Statement } from './connections/statement.ts'
 import { begin } from './connections/tenant-statement.ts'
 import { type TenantQuery, tenantQuery } from './tenant-query.ts'
 

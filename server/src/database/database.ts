@@ -3,26 +3,21 @@ import { availableParallelism } from 'node:os'
 import type pg from 'pg'
 import { BatchedReads, type KeyedStatement } from './batched-reads.ts'
 import { type BulkWork, inBulk } from './bulk.ts'
+import { type DatabaseAddress, withoutPooler } from './connections/address.ts'
+import { answered, gather } from './connections/connection.ts'
+import { Outage } from './connections/outage.ts'
+import { acquireFrom, openPool } from './connections/pool.ts'
 import {
-  acquireFrom,
-  answered,
-  type DatabaseAddress,
   doubtMilliseconds,
-  gather,
   long,
-  openPool,
-  openShared,
-  type Query,
   queryOn,
   type Session,
-  SharedConnections,
-  type Statement,
   sessionFor,
   short,
   type Timeouts,
-  withoutPooler,
-} from './connections/connection.ts'
-import { Outage } from './connections/outage.ts'
+} from './connections/session.ts'
+import { openShared, SharedConnections } from './connections/shared-connections.ts'
+import type { Query, Statement } from './connections/statement.ts'
 import { begin, queryAlone, readAsTenant, sendAlone } from './connections/tenant-statement.ts'
 import {
   isConnectionLost,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { cloneTemplate } from '../../test/service.ts'
-import { serviceRole } from './connections/connection.ts'
+import { serviceRole } from './connections/address.ts'
 import { openDatabase } from './database.ts'
 import { FairQueue } from './fair-queue.ts'
 

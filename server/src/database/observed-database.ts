@@ -1,4 +1,4 @@
-import type { Query } from './connections/connection.ts'
+import type { Query } from './connections/statement.ts'
 import type { Database, TenantDatabase } from './database.ts'
 import { perTenant } from './per-tenant.ts'
 import { type TenantQuery, tenantQuery } from './tenant-query.ts'

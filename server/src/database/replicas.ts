@@ -1,23 +1,12 @@
 import type { KeyObject } from 'node:crypto'
 import type pg from 'pg'
 import { type BulkWork, inBulk } from './bulk.ts'
-import {
-  answered,
-  beginAsOf,
-  breakOff,
-  type DatabaseAddress,
-  doubtMilliseconds,
-  end,
-  long,
-  openingMilliseconds,
-  openShared,
-  queryOn,
-  type Session,
-  SharedConnections,
-  type Statement,
-  serverOf,
-} from './connections/connection.ts'
+import { type DatabaseAddress, serverOf } from './connections/address.ts'
+import { answered, breakOff, end, openingMilliseconds } from './connections/connection.ts'
 import { Outage } from './connections/outage.ts'
+import { beginAsOf, doubtMilliseconds, long, queryOn, type Session } from './connections/session.ts'
+import { openShared, SharedConnections } from './connections/shared-connections.ts'
+import type { Statement } from './connections/statement.ts'
 import { Behind, readAsTenant } from './connections/tenant-statement.ts'
 import { isHindered, isUnavailable, noResponse, Unavailable } from './connections/unavailable.ts'
 import { Busy, FairQueue, mostReads, pipelined, shareOf } from './fair-queue.ts'

@@ -1,4 +1,5 @@
-import { type Query, sessionName } from './connections/connection.ts'
+import { sessionName } from './connections/connection.ts'
+import type { Query } from './connections/statement.ts'
 
 /**
  * Imports, which may run on other machines, find out here how busy the service is: a process names a session of its own

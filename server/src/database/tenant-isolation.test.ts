@@ -22,7 +22,7 @@ import { beginImport, storeChanges, storeCreations } from '../transfer/import/jo
 import { addPart, createRun, rememberMapping } from '../transfer/runs/runs.ts'
 import { DeliveryWorker } from '../webhooks/delivery-worker.ts'
 import { attach } from '../webhooks/legacy/administration.ts'
-import { serviceRole } from './connections/connection.ts'
+import { serviceRole } from './connections/address.ts'
 import { openDatabase } from './database.ts'
 import { migrate } from './schema/migrate.ts'
 import { readByTheirOwner, withoutPolicy } from './tenant-tables.ts'

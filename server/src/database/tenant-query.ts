@@ -1,4 +1,4 @@
-import type { Query, Row, Statement } from './connections/connection.ts'
+import type { Query, Row, Statement } from './connections/statement.ts'
 
 /**
  * A query of a tenant's door. It puts the tenant's id before the values of each statement, so `$1` is the tenant, and a

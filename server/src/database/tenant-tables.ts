@@ -1,4 +1,4 @@
-import type { Query } from './connections/connection.ts'
+import type { Query } from './connections/statement.ts'
 
 /** A table whose rows belong to tenants, as the catalogue of the database knows it. */
 export type TenantTable = {

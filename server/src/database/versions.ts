@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { atMost } from '../at-most.ts'
-import type { Query } from './connections/connection.ts'
+import type { Query } from './connections/statement.ts'
 import { isShardLost } from './connections/unavailable.ts'
 
 /**

@@ -1,6 +1,7 @@
 import { type Config, type DataDirOption, examineConfig } from '../config.ts'
 import { findCluster } from '../data-folder.ts'
-import { long, queryOn, serviceRole, withClient } from '../database/connections/connection.ts'
+import { serviceRole } from '../database/connections/address.ts'
+import { withClient } from '../database/connections/connection.ts'
 import {
   findMismatch,
   findPooling,
@@ -9,6 +10,7 @@ import {
   poolerRemedy,
 } from '../database/connections/pooler.ts'
 import { remedyFor, usualRemedy } from '../database/connections/reachability.ts'
+import { long, queryOn } from '../database/connections/session.ts'
 import { openDatabase } from '../database/database.ts'
 import { openEmbedded } from '../database/embedded/server.ts'
 import { findSharding } from '../database/shards/sharding.ts'

@@ -1,4 +1,4 @@
-import type { Query } from '../database/connections/connection.ts'
+import type { Query } from '../database/connections/statement.ts'
 import type { TenantQuery } from '../database/tenant-query.ts'
 import { readByTheirOwner } from '../database/tenant-tables.ts'
 

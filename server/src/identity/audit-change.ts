@@ -1,6 +1,6 @@
 import type { Author } from '../audit/author.ts'
 import { auditIn } from '../audit/queries.ts'
-import type { Query } from '../database/connections/connection.ts'
+import type { Query } from '../database/connections/statement.ts'
 
 type Change = { action: string; resource: string; recordId: string; before?: object | null; after?: object | null }
 

@@ -1,5 +1,5 @@
-import type { Query } from '../database/connections/connection.ts'
 import { firstRow } from '../database/connections/first-row.ts'
+import type { Query } from '../database/connections/statement.ts'
 
 /** A batch stays within the statement timeout, however much there is to delete. */
 const batchSize = 20_000

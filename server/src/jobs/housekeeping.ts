@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { chainWaiting } from '../audit/queries.ts'
-import type { DatabaseAddress } from '../database/connections/connection.ts'
+import type { DatabaseAddress } from '../database/connections/address.ts'
 import { isConnectionLost } from '../database/connections/unavailable.ts'
 import { openDatabase, type TenantDatabase } from '../database/database.ts'
 import { deleteOldIdempotencyRecords } from '../database/idempotency-records.ts'

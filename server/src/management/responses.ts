@@ -1,5 +1,5 @@
 import type { Role } from '@masthead/contract'
-import type { Query } from '../database/connections/connection.ts'
+import type { Query } from '../database/connections/statement.ts'
 import { lockCallerMembership } from '../identity/people/consents.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { HandlerResult } from '../operation-call.ts'

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { chainWaiting } from '../audit/queries.ts'
-import type { Query, Statement } from '../database/connections/connection.ts'
+import type { Query, Statement } from '../database/connections/statement.ts'
 import type { Database, TenantDatabase } from '../database/database.ts'
 import type { TenantQuery } from '../database/tenant-query.ts'
 import {

@@ -1,5 +1,5 @@
 import type { KeyForm } from '@masthead/contract'
-import type { Query } from '../database/connections/connection.ts'
+import type { Query } from '../database/connections/statement.ts'
 import { keyOf } from './normalising.ts'
 
 /** The texts that got a key by migration 0020, as they were then. */

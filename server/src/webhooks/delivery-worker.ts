@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type DatabaseAddress, long } from '../database/connections/connection.ts'
+import type { DatabaseAddress } from '../database/connections/address.ts'
+import { long } from '../database/connections/session.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { type Attempt, attempt, notAttempted } from './attempt.ts'
 import {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
-import type { DatabaseAddress } from '../database/connections/connection.ts'
+import type { DatabaseAddress } from '../database/connections/address.ts'
 import type { Connections } from '../database/database.ts'
 import { lazily } from '../lazily.ts'
 import type { LogLevel } from '../log/level.ts'

@@ -1,4 +1,4 @@
-import { serviceRole } from '../../src/database/connections/connection.ts'
+import { serviceRole } from '../../src/database/connections/address.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { insertRecords } from '../../src/records/writes/write.ts'
 import { SeededRandom } from '../../src/transfer/demo/seeded-random.ts'

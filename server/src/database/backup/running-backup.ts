@@ -1,5 +1,6 @@
 import type pg from 'pg'
-import { clientOptions, newClient, prepareBulkSession, refuseStandby } from '../connections/connection.ts'
+import { clientOptions, newClient } from '../connections/connection.ts'
+import { prepareBulkSession, refuseStandby } from '../connections/session.ts'
 
 /** What PostgreSQL needs to recover from the copy: the label, and the names of files in pg_wal. */
 type Ending = { label: string; wal: string[] }

@@ -1,5 +1,5 @@
 import { connectionsOfEach } from '../database.ts'
-import type { Query } from './connection.ts'
+import type { Query } from './statement.ts'
 
 /** How many connections the server lets all of its callers have together, but for those it keeps for superusers. */
 export const connectionLimit = async (query: Query): Promise<number> => {

@@ -15,7 +15,7 @@ import { type CallResponse, startService } from '../../../test/service.ts'
 import { openDatabase } from '../database.ts'
 import { openEmbedded } from '../embedded/server.ts'
 import { migrate } from '../schema/migrate.ts'
-import { serviceRole } from './connection.ts'
+import { serviceRole } from './address.ts'
 import { isWriteRefused } from './unavailable.ts'
 
 /** A PostgreSQL of its own, which is brought back when it ends. */

@@ -1,4 +1,4 @@
-import type { Query, Row, Statement } from './connection.ts'
+import type { Query, Row, Statement } from './statement.ts'
 
 /** Null when the statement returns no row. */
 export const firstRow = async <R = Row>(query: Query, statement: Statement): Promise<R | null> =>

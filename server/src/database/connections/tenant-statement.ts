@@ -4,18 +4,9 @@ import { serialize } from 'pg-protocol'
 import { perTenant } from '../per-tenant.ts'
 import type { ListVersions } from '../versions.ts'
 import { copyOf, copyWithRoom } from './byte-rows.ts'
-import {
-  answered,
-  beginAsOf,
-  beginAsTenant,
-  gather,
-  type Prepared,
-  prepared,
-  type Query,
-  type Row,
-  type Session,
-  type Statement,
-} from './connection.ts'
+import { answered, gather } from './connection.ts'
+import { beginAsOf, beginAsTenant, type Session } from './session.ts'
+import { type Prepared, prepared, type Query, type Row, type Statement } from './statement.ts'
 
 /** Columns with JSON that is sent as it is, or with something around it. */
 const asBytes: Readonly<Record<string, (bytes: Buffer) => Buffer>> = { body: copyOf, items: copyWithRoom }

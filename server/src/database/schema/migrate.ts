@@ -3,19 +3,11 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { messageOf } from '../../error-message.ts'
-import {
-  answered,
-  clientOptions,
-  end,
-  inTransaction,
-  liftTimeLimits,
-  newClient,
-  type Query,
-  refuseStandby,
-  serviceRole,
-  unpreparedOn,
-} from '../connections/connection.ts'
+import { serviceRole } from '../connections/address.ts'
+import { answered, clientOptions, end, newClient } from '../connections/connection.ts'
 import { findPooling, isPooled, poolerRemedy } from '../connections/pooler.ts'
+import { liftTimeLimits, refuseStandby, unpreparedOn } from '../connections/session.ts'
+import { inTransaction, type Query } from '../connections/statement.ts'
 import { defineFunctions, findSharding, interruptedRemedy } from '../shards/sharding.ts'
 import { type Migration, readMigration } from './migration-files.ts'
 import { isOlder } from './program-version.ts'

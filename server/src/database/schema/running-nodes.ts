@@ -1,4 +1,4 @@
-import type { Query } from '../connections/connection.ts'
+import type { Query } from '../connections/statement.ts'
 
 /** Nodes and commands of one version at one address, by their sessions: every process names its own after its version. */
 export type RunningNodes = {

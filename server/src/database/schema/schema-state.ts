@@ -1,5 +1,5 @@
 import { version as programVersion } from '../../version.ts'
-import type { Query } from '../connections/connection.ts'
+import type { Query } from '../connections/statement.ts'
 import { knownMigrations } from './migration-files.ts'
 import { isOlder } from './program-version.ts'
 

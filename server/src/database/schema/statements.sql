@@ -123,11 +123,34 @@ order by number, sequence limit 1;
 select sequence, encode(hash, 'hex') as hash from audit_links
 where tenant_id = $1 order by sequence desc limit 1;
 
+-- authorization-server/adapter.ts consume
+update authorization_state set consumed_at = now()
+where model = $1 and id_hash = $2 and consumed_at is null returning model;
+
 -- authorization-server/adapter.ts deleteGrant
 delete from authorization_state where grant_id = $1 or model = 'Grant' and id_hash = $2;
 
+-- authorization-server/adapter.ts destroy
+delete from authorization_state where model = $1 and id_hash = $2 returning model;
+
 -- authorization-server/adapter.ts endSession
 delete from authorization_state where model = 'Session' and uid = $1;
+
+-- authorization-server/adapter.ts findGrantee
+select payload from authorization_state where model = $1 and id_hash = $2 and expires_at > now();
+
+-- authorization-server/adapter.ts findState
+select payload, consumed_at as "consumedAt",
+  (select sessions_since from users where users.id = account_id::uuid) as "sessionsSince"
+from authorization_state where model = $1 and id_hash = $2 and expires_at > now();
+
+-- authorization-server/adapter.ts findState
+select payload, consumed_at as "consumedAt",
+  (select sessions_since from users where users.id = account_id::uuid) as "sessionsSince"
+from authorization_state where model = $1 and uid = $2 and expires_at > now();
+
+-- authorization-server/adapter.ts isSessionOpen
+select from authorization_state where model = 'Session' and uid = $1 and expires_at > now();
 
 -- authorization-server/adapter.ts upsert
 insert into authorization_state (model, id_hash, payload, grant_id, uid, account_id, expires_at)
@@ -145,189 +168,6 @@ begin;
 
 -- database/bulk.ts beginSnapshot
 set transaction isolation level repeatable read, read only;
-
--- database/connections/first-row.ts firstRow
-delete from authorization_state where model = $1 and id_hash = $2 returning model;
-
--- database/connections/first-row.ts firstRow
-delete from invitations where secret_hash = $1 and expires_at > now() returning id;
-
--- database/connections/first-row.ts firstRow
-delete from invitations where tenant_id = $1 and id = $2 returning invitations.id, invitations.email, invitations.role,
-(select email from users where users.id = invitations.invited_by) as "invitedBy",
-invitations.created_at as "createdAt", invitations.expires_at as "expiresAt";
-
--- database/connections/first-row.ts firstRow
-insert into access_tokens
-      (id, tenant_id, kind, user_id, service, lineage_id, name, scopes, secret_hash, default_assignee, expires_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning id, kind, name, user_id as "userId", service, scopes, default_assignee as "defaultAssignee",
-created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt";
-
--- database/connections/first-row.ts firstRow
-insert into applications (id, name, redirect_uris, scopes, is_native, may_refresh, tenant_id)
-    values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning id as "clientId", name, redirect_uris as "redirectUris", scopes, is_native as "isNative",
-may_refresh as "mayRefresh", tenant_id as "tenantId", created_at as "createdAt", disabled_at as "disabledAt";
-
--- database/connections/first-row.ts firstRow
-insert into invitations (id, tenant_id, email, email_key, role, invited_by, secret_hash, is_mailed, expires_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, now() + interval '7 days')
-    on conflict (tenant_id, email_key) do update set id = excluded.id, email = excluded.email, role = excluded.role,
-      invited_by = excluded.invited_by, secret_hash = excluded.secret_hash, is_mailed = excluded.is_mailed,
-      created_at = now(), expires_at = excluded.expires_at
-    returning invitations.id, invitations.email, invitations.role,
-(select email from users where users.id = invitations.invited_by) as "invitedBy",
-invitations.created_at as "createdAt", invitations.expires_at as "expiresAt";
-
--- database/connections/first-row.ts firstRow
-insert into tenants (id, slug, name, default_assignee) values ($1, $2, $3, $4)
-on conflict (slug) do nothing returning id, slug, name, default_assignee as "defaultAssignee", time_zone as "timeZone", created_at as "createdAt";
-
--- database/connections/first-row.ts firstRow
-insert into users (id, email, email_key, name, password_hash, subject, tenant_id)
-values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning id, email, name, password_hash as "passwordHash", tenant_id as "tenantId";
-
--- database/connections/first-row.ts firstRow
-select 1 from consents
-where application_id = $1 and user_id = $2 and withdrawn_at is null limit 1;
-
--- database/connections/first-row.ts firstRow
-select coalesce(string_agg(id || (retired_at is null), ',' order by id), '') as revision from signing_keys
-where retired_at is null or retired_at > $1;
-
--- database/connections/first-row.ts firstRow
-select consent.application_id as "applicationId", consent.tenant_id as "tenantId", consent.user_id as "userId",
-  membership.role, membership.legacy_user_id as "legacyUserId",
-  coalesce(membership.legacy_user_id, tenant.default_assignee, '') as assignee
-from consents consent
-join applications application on application.id = consent.application_id and application.disabled_at is null
-join memberships membership on membership.tenant_id = consent.tenant_id and membership.user_id = consent.user_id
-join tenants tenant on tenant.id = consent.tenant_id
-where consent.grant_id = $1 and consent.withdrawn_at is null;
-
--- database/connections/first-row.ts firstRow
-select count(*)::integer as count from access_tokens
-where tenant_id = $1 and user_id = $2 and revoked_at is null and expires_at > now();
-
--- database/connections/first-row.ts firstRow
-select created_at from signing_keys where retired_at is null order by created_at desc limit 1;
-
--- database/connections/first-row.ts firstRow
-select email from users where subject = $1 and id is distinct from $2;
-
--- database/connections/first-row.ts firstRow
-select failures as attempts from sign_in_failures where key_hash = $1 and sign_in_failures.first_at > now() - $2 * interval '1 second'
-and sign_in_failures.first_at <= now() + interval '1 minute';
-
--- database/connections/first-row.ts firstRow
-select from authorization_state where model = 'Session' and uid = $1 and expires_at > now();
-
--- database/connections/first-row.ts firstRow
-select grant_id as "grantId" from consents where tenant_id = $1 and user_id = $2 and session_uid = $3
-and application_id = $4 and withdrawn_at is null order by created_at desc limit 1;
-
--- database/connections/first-row.ts firstRow
-select id as "clientId", name, redirect_uris as "redirectUris", scopes, is_native as "isNative",
-may_refresh as "mayRefresh", tenant_id as "tenantId", created_at as "createdAt", disabled_at as "disabledAt" from applications where id = $1;
-
--- database/connections/first-row.ts firstRow
-select id, email, name, password_hash as "passwordHash", tenant_id as "tenantId" from users where id = $1;
-
--- database/connections/first-row.ts firstRow
-select id, kind, name, user_id as "userId", service, scopes, default_assignee as "defaultAssignee",
-created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt", tenant_id as "tenantId", lineage_id as "lineageId", (
-select max(extract(epoch from chain.expires_at - chain.created_at) * 1000)::float8 from access_tokens chain
-where chain.tenant_id = access_tokens.tenant_id and chain.lineage_id = access_tokens.lineage_id) as lifetime
-        from access_tokens where id = $1 for update;
-
--- database/connections/first-row.ts firstRow
-select id, slug, name, default_assignee as "defaultAssignee", time_zone as "timeZone", created_at as "createdAt" from tenants where id = $1;
-
--- database/connections/first-row.ts firstRow
-select membership.role from memberships membership join users on users.id = membership.user_id
-where membership.tenant_id = $1 and membership.user_id = $2 for share;
-
--- database/connections/first-row.ts firstRow
-select payload from authorization_state where model = $1 and id_hash = $2 and expires_at > now();
-
--- database/connections/first-row.ts firstRow
-select payload, consumed_at as "consumedAt",
-  (select sessions_since from users where users.id = account_id::uuid) as "sessionsSince"
-from authorization_state where model = $1 and id_hash = $2 and expires_at > now();
-
--- database/connections/first-row.ts firstRow
-select payload, consumed_at as "consumedAt",
-  (select sessions_since from users where users.id = account_id::uuid) as "sessionsSince"
-from authorization_state where model = $1 and uid = $2 and expires_at > now();
-
--- database/connections/first-row.ts firstRow
-select sessions_since from users where id = $1 for share;
-
--- database/connections/first-row.ts firstRow
-select substring(sha256(cursor_key || convert_to('salt of ' || $1, 'UTF8')) for 16) as salt from installation;
-
--- database/connections/first-row.ts firstRow
-select users.id, users.email, users.name, memberships.role,
-memberships.legacy_user_id as "legacyUserId", memberships.created_at as "createdAt" from memberships join users on users.id = memberships.user_id
-    where memberships.tenant_id = $1 and users.email_key = $2;
-
--- database/connections/first-row.ts firstRow
-select users.id, users.email, users.name, memberships.role,
-memberships.legacy_user_id as "legacyUserId", memberships.created_at as "createdAt" from memberships join users on users.id = memberships.user_id
-    where memberships.tenant_id = $1 and users.id = $2;
-
--- database/connections/first-row.ts firstRow
-update access_tokens set revoked_at = coalesce(revoked_at, now()) where id = $1 returning id, kind, name, user_id as "userId", service, scopes, default_assignee as "defaultAssignee",
-created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt";
-
--- database/connections/first-row.ts firstRow
-update applications set disabled_at = case when $2::boolean then coalesce(disabled_at, now()) end
-    where id = $1 returning id as "clientId", name, redirect_uris as "redirectUris", scopes, is_native as "isNative",
-may_refresh as "mayRefresh", tenant_id as "tenantId", created_at as "createdAt", disabled_at as "disabledAt";
-
--- database/connections/first-row.ts firstRow
-update authorization_state set consumed_at = now()
-where model = $1 and id_hash = $2 and consumed_at is null returning model;
-
--- database/connections/first-row.ts firstRow
-update tenants set time_zone = $2 where id = $1 returning id, slug, name, default_assignee as "defaultAssignee", time_zone as "timeZone", created_at as "createdAt";
-
--- database/connections/first-row.ts firstRow
-with deleted as (
-  delete from authorization_state where ctid in (
-    select ctid from authorization_state where expires_at < now() - interval '1 minute' limit $1 for update skip locked)
-  returning 1
-)
-select count(*)::integer as count from deleted;
-
--- database/connections/first-row.ts firstRow
-with deleted as (
-  delete from authorization_state where ctid in (
-    select ctid from authorization_state where model = 'Interaction' and expires_at <= (
-select expires_at from authorization_state where model = 'Interaction'
-order by expires_at desc offset 100000 limit 1) limit $1 for update skip locked)
-  returning 1
-)
-select count(*)::integer as count from deleted;
-
--- database/connections/first-row.ts firstRow
-with deleted as (
-  delete from sign_in_failures where ctid in (
-    select ctid from sign_in_failures where first_at < now() - window_seconds * interval '1 second' limit $1 for update skip locked)
-  returning 1
-)
-select count(*)::integer as count from deleted;
-
--- database/connections/first-row.ts firstRow
-with former as (select id, subject from users where id = $1 for update)
-update users set subject = $2 from former where users.id = former.id returning former.subject as former;
-
--- database/connections/outage.ts Outage.bridge
--- probe/queries.ts storeExport
-insert into export_chunks (tenant_id, export_id, file, number, content) values ($1, $2, $3, 0, $4);
-
--- database/connections/outage.ts Outage.bridge
-insert into exports (tenant_id, id, state, resources, filters, format, gzip, spreadsheet, as_of, files)
-values ($1, $2, $3, '["contacts"]', '{}', 'csv', false, false, now(), $4);
 
 -- database/idempotency-records.ts deleteOldIdempotencyRecords
 delete from idempotency_records where tenant_id = $1 and (principal, key) in (
@@ -369,6 +209,14 @@ select stamp_identity();
 
 -- database/schema/statements.test.ts subsetsOf
 update exports set seen_at = now() - interval '1 hour', attempt = 3 where tenant_id = $1;
+
+-- database/taken-writes.ts TakenWrites.watch
+-- probe/queries.ts storeExport
+insert into export_chunks (tenant_id, export_id, file, number, content) values ($1, $2, $3, 0, $4);
+
+-- database/taken-writes.ts TakenWrites.watch
+insert into exports (tenant_id, id, state, resources, filters, format, gzip, spreadsheet, as_of, files)
+values ($1, $2, $3, '["contacts"]', '{}', 'csv', false, false, now(), $4);
 
 -- database/tenant-tables.ts findTenantTables
 select quote_ident(relation.relname) as name, pg_has_role(relation.relowner, 'usage') as "isOwned",
@@ -415,13 +263,53 @@ from webhook_endpoints as endpoint where tenant_id = $1;
 -- http/api/requests/idempotency.ts attempt
 savepoint work;
 
+-- identity/batch-deletion.ts deleteBatch
+with deleted as (
+  delete from authorization_state where ctid in (
+    select ctid from authorization_state where expires_at < now() - interval '1 minute' limit $1 for update skip locked)
+  returning 1
+)
+select count(*)::integer as count from deleted;
+
+-- identity/batch-deletion.ts deleteBatch
+with deleted as (
+  delete from authorization_state where ctid in (
+    select ctid from authorization_state where model = 'Interaction' and expires_at <= (
+select expires_at from authorization_state where model = 'Interaction'
+order by expires_at desc offset 100000 limit 1) limit $1 for update skip locked)
+  returning 1
+)
+select count(*)::integer as count from deleted;
+
+-- identity/batch-deletion.ts deleteBatch
+with deleted as (
+  delete from sign_in_failures where ctid in (
+    select ctid from sign_in_failures where first_at < now() - window_seconds * interval '1 second' limit $1 for update skip locked)
+  returning 1
+)
+select count(*)::integer as count from deleted;
+
 -- identity/people/applications.ts countConsents
 select application_id as id, count(*) as count from consents
 where tenant_id = $1 and withdrawn_at is null group by application_id;
 
+-- identity/people/applications.ts findApplication
+select id as "clientId", name, redirect_uris as "redirectUris", scopes, is_native as "isNative",
+may_refresh as "mayRefresh", tenant_id as "tenantId", created_at as "createdAt", disabled_at as "disabledAt" from applications where id = $1;
+
 -- identity/people/applications.ts listApplicationsOf
 select id as "clientId", name, redirect_uris as "redirectUris", scopes, is_native as "isNative",
 may_refresh as "mayRefresh", tenant_id as "tenantId", created_at as "createdAt", disabled_at as "disabledAt" from applications where tenant_id = $1 order by created_at desc, id;
+
+-- identity/people/applications.ts registerApplication
+insert into applications (id, name, redirect_uris, scopes, is_native, may_refresh, tenant_id)
+    values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning id as "clientId", name, redirect_uris as "redirectUris", scopes, is_native as "isNative",
+may_refresh as "mayRefresh", tenant_id as "tenantId", created_at as "createdAt", disabled_at as "disabledAt";
+
+-- identity/people/applications.ts setApplicationDisabled
+update applications set disabled_at = case when $2::boolean then coalesce(disabled_at, now()) end
+    where id = $1 returning id as "clientId", name, redirect_uris as "redirectUris", scopes, is_native as "isNative",
+may_refresh as "mayRefresh", tenant_id as "tenantId", created_at as "createdAt", disabled_at as "disabledAt";
 
 -- identity/people/attempts.ts countAttempts
 -- management/me/handlers.ts handlers
@@ -434,6 +322,10 @@ and sign_in_failures.first_at <= now() + interval '1 minute' then sign_in_failur
 and sign_in_failures.first_at <= now() + interval '1 minute' then sign_in_failures.first_at else now() end
     returning key_hash as key, failures as attempts,
       ceil(extract(epoch from first_at + $2 * interval '1 second' - now()))::integer as seconds;
+
+-- identity/people/attempts.ts countedAttempts
+select failures as attempts from sign_in_failures where key_hash = $1 and sign_in_failures.first_at > now() - $2 * interval '1 second'
+and sign_in_failures.first_at <= now() + interval '1 minute';
 
 -- identity/people/attempts.ts refundAttempts
 -- management/me/handlers.ts handlers
@@ -450,6 +342,31 @@ from consents join applications on applications.id = consents.application_id
 where consents.tenant_id = $1 and consents.user_id = $2 and consents.withdrawn_at is null
   and applications.id <> $3
 order by consents.created_at desc, consents.grant_id;
+
+-- identity/people/consents.ts findConsoleGrant
+select grant_id as "grantId" from consents where tenant_id = $1 and user_id = $2 and session_uid = $3
+and application_id = $4 and withdrawn_at is null order by created_at desc limit 1;
+
+-- identity/people/consents.ts findDelegation
+select consent.application_id as "applicationId", consent.tenant_id as "tenantId", consent.user_id as "userId",
+  membership.role, membership.legacy_user_id as "legacyUserId",
+  coalesce(membership.legacy_user_id, tenant.default_assignee, '') as assignee
+from consents consent
+join applications application on application.id = consent.application_id and application.disabled_at is null
+join memberships membership on membership.tenant_id = consent.tenant_id and membership.user_id = consent.user_id
+join tenants tenant on tenant.id = consent.tenant_id
+where consent.grant_id = $1 and consent.withdrawn_at is null;
+
+-- identity/people/consents.ts hasConsented
+select 1 from consents
+where application_id = $1 and user_id = $2 and withdrawn_at is null limit 1;
+
+-- identity/people/consents.ts lockCallerMembership
+select membership.role from memberships membership join users on users.id = membership.user_id
+where membership.tenant_id = $1 and membership.user_id = $2 for share;
+
+-- identity/people/consents.ts lockSessions
+select sessions_since from users where id = $1 for share;
 
 -- identity/people/consents.ts signOutOfConsole
 delete from authorization_state where account_id = $1 and model = 'Session'
@@ -507,11 +424,29 @@ returning tenant_id as "tenantId", id as "recordId", email, role, expires_at > n
 -- identity/people/invitations.ts allowMail
 set local idle_in_transaction_session_timeout = '60s';
 
+-- identity/people/invitations.ts consumeInvitation
+delete from invitations where secret_hash = $1 and expires_at > now() returning id;
+
+-- identity/people/invitations.ts createInvitation
+insert into invitations (id, tenant_id, email, email_key, role, invited_by, secret_hash, is_mailed, expires_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, now() + interval '7 days')
+    on conflict (tenant_id, email_key) do update set id = excluded.id, email = excluded.email, role = excluded.role,
+      invited_by = excluded.invited_by, secret_hash = excluded.secret_hash, is_mailed = excluded.is_mailed,
+      created_at = now(), expires_at = excluded.expires_at
+    returning invitations.id, invitations.email, invitations.role,
+(select email from users where users.id = invitations.invited_by) as "invitedBy",
+invitations.created_at as "createdAt", invitations.expires_at as "expiresAt";
+
 -- identity/people/invitations.ts listInvitations
 select invitations.id, invitations.email, invitations.role,
 (select email from users where users.id = invitations.invited_by) as "invitedBy",
 invitations.created_at as "createdAt", invitations.expires_at as "expiresAt" from invitations where tenant_id = $1 and expires_at > now()
     order by created_at desc, id desc;
+
+-- identity/people/invitations.ts withdrawInvitation
+delete from invitations where tenant_id = $1 and id = $2 returning invitations.id, invitations.email, invitations.role,
+(select email from users where users.id = invitations.invited_by) as "invitedBy",
+invitations.created_at as "createdAt", invitations.expires_at as "expiresAt";
 
 -- identity/people/members.ts findAdmins
 select users.name, users.email from memberships join users on users.id = memberships.user_id
@@ -536,6 +471,16 @@ memberships.legacy_user_id as "legacyUserId", memberships.created_at as "created
 -- identity/people/members.ts lockMembership
 select from memberships where tenant_id = $1 and user_id = $2 for update;
 
+-- identity/people/members.ts memberBy
+select users.id, users.email, users.name, memberships.role,
+memberships.legacy_user_id as "legacyUserId", memberships.created_at as "createdAt" from memberships join users on users.id = memberships.user_id
+    where memberships.tenant_id = $1 and users.email_key = $2;
+
+-- identity/people/members.ts memberBy
+select users.id, users.email, users.name, memberships.role,
+memberships.legacy_user_id as "legacyUserId", memberships.created_at as "createdAt" from memberships join users on users.id = memberships.user_id
+    where memberships.tenant_id = $1 and users.id = $2;
+
 -- identity/people/members.ts removeMember
 -- identity/people/users.ts proveAddress
 delete from memberships where tenant_id = $1 and user_id = $2;
@@ -545,6 +490,10 @@ update memberships set legacy_user_id = $3 where tenant_id = $1 and user_id = $2
 
 -- identity/people/members.ts setRole
 update memberships set role = $3 where tenant_id = $1 and user_id = $2;
+
+-- identity/people/tenants.ts createTenant
+insert into tenants (id, slug, name, default_assignee) values ($1, $2, $3, $4)
+on conflict (slug) do nothing returning id, slug, name, default_assignee as "defaultAssignee", time_zone as "timeZone", created_at as "createdAt";
 
 -- identity/people/tenants.ts eraseTenant
 delete from access_tokens where tenant_id = $1;
@@ -648,8 +597,18 @@ delete from webhook_events where tenant_id = $1;
 -- identity/people/tenants.ts eraseTenant
 select id from tenants where id = $1 for update;
 
+-- identity/people/tenants.ts findTenantById
+select id, slug, name, default_assignee as "defaultAssignee", time_zone as "timeZone", created_at as "createdAt" from tenants where id = $1;
+
 -- identity/people/tenants.ts listTenants
 select id, slug, name, default_assignee as "defaultAssignee", time_zone as "timeZone", created_at as "createdAt" from tenants order by slug;
+
+-- identity/people/tenants.ts setTimeZone
+update tenants set time_zone = $2 where id = $1 returning id, slug, name, default_assignee as "defaultAssignee", time_zone as "timeZone", created_at as "createdAt";
+
+-- identity/people/users.ts createUser
+insert into users (id, email, email_key, name, password_hash, subject, tenant_id)
+values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning id, email, name, password_hash as "passwordHash", tenant_id as "tenantId";
 
 -- identity/people/users.ts deleteUser
 delete from authorization_state where account_id = $1::text;
@@ -663,8 +622,14 @@ insert into former_users (id, email, name) select id, email, name from removed;
 select id, email, name, password_hash as "passwordHash", tenant_id as "tenantId", greatest(floor(extract(epoch from clock_timestamp())), floor(extract(epoch from sessions_since)) + 1)::float8 as "loginTs" from users where email_key = $1
 order by tenant_id is not null, created_at, id;
 
+-- identity/people/users.ts findUser
+select id, email, name, password_hash as "passwordHash", tenant_id as "tenantId" from users where id = $1;
+
 -- identity/people/users.ts lockAddress
 select pg_advisory_xact_lock(hashtextextended('masthead address ' || $1, 0));
+
+-- identity/people/users.ts newSalt
+select substring(sha256(cursor_key || convert_to('salt of ' || $1, 'UTF8')) for 16) as salt from installation;
 
 -- identity/people/users.ts proveAddress
 insert into memberships (tenant_id, user_id, role, legacy_user_id, created_at)
@@ -677,6 +642,13 @@ update users set tenant_id = null where id = $1;
 -- identity/people/users.ts removePassword
 -- identity/people/users.ts setPassword
 update users set password_hash = $2 where id = $1;
+
+-- identity/people/users.ts requireFreeSubject
+select email from users where subject = $1 and id is distinct from $2;
+
+-- identity/people/users.ts setSubject
+with former as (select id, subject from users where id = $1 for update)
+update users set subject = $2 from former where users.id = former.id returning former.subject as former;
 
 -- identity/principal.ts find
 select token.kind, token.id as "tokenId", token.tenant_id as "tenantId", token.user_id as "userId", membership.role,
@@ -692,16 +664,37 @@ where token.secret_hash = $1;
 -- identity/principal.ts storeUse
 update access_tokens set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $2);
 
+-- identity/tokens/access-tokens.ts countActiveTokens
+select count(*)::integer as count from access_tokens
+where tenant_id = $1 and user_id = $2 and revoked_at is null and expires_at > now();
+
+-- identity/tokens/access-tokens.ts findToken
+select id, kind, name, user_id as "userId", service, scopes, default_assignee as "defaultAssignee",
+created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt", tenant_id as "tenantId", lineage_id as "lineageId", (
+select max(extract(epoch from chain.expires_at - chain.created_at) * 1000)::float8 from access_tokens chain
+where chain.tenant_id = access_tokens.tenant_id and chain.lineage_id = access_tokens.lineage_id) as lifetime
+        from access_tokens where id = $1 for update;
+
 -- identity/tokens/access-tokens.ts findTokens
 select id, kind, name, user_id as "userId", service, scopes, default_assignee as "defaultAssignee",
 created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt" from access_tokens
     where tenant_id = $1 and user_id is not distinct from $2::uuid and ($3::uuid is null or id = $3)
     order by created_at desc, id desc;
 
+-- identity/tokens/access-tokens.ts insertToken
+insert into access_tokens
+      (id, tenant_id, kind, user_id, service, lineage_id, name, scopes, secret_hash, default_assignee, expires_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning id, kind, name, user_id as "userId", service, scopes, default_assignee as "defaultAssignee",
+created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt";
+
 -- identity/tokens/access-tokens.ts listTokens
 select id, kind, name, user_id as "userId", service, scopes, default_assignee as "defaultAssignee",
 created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt", (select email from users where users.id = access_tokens.user_id) as "user"
     from access_tokens where tenant_id = $1 order by created_at, id;
+
+-- identity/tokens/access-tokens.ts revokeToken
+update access_tokens set revoked_at = coalesce(revoked_at, now()) where id = $1 returning id, kind, name, user_id as "userId", service, scopes, default_assignee as "defaultAssignee",
+created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt";
 
 -- identity/tokens/access-tokens.ts rotateToken
 update access_tokens set expires_at = $2 where id = $1;
@@ -715,12 +708,19 @@ update signing_keys set retired_at = now() where retired_at is null;
 -- identity/tokens/signing-keys.ts deleteSpentKeys
 delete from signing_keys where retired_at < $1;
 
+-- identity/tokens/signing-keys.ts isKeyInUse
+select created_at from signing_keys where retired_at is null order by created_at desc limit 1;
+
 -- identity/tokens/signing-keys.ts loadSigningKeys
 select id, encrypted_key, public_key from signing_keys
 where retired_at is null or retired_at > $1 order by retired_at is not null, created_at desc, id;
 
 -- identity/tokens/signing-keys.ts lockKeys
 select pg_advisory_xact_lock(hashtext('masthead signing keys'));
+
+-- identity/tokens/signing-keys.ts signingKeysRevision
+select coalesce(string_agg(id || (retired_at is null), ',' order by id), '') as revision from signing_keys
+where retired_at is null or retired_at > $1;
 
 -- management/overview/queries.ts receivablesByAge
 select ages.age, count(invoices.is_open) as count, coalesce(sum(invoices.total_due), 0)::numeric(30, 2)::text as "totalDue"

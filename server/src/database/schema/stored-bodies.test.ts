@@ -11,7 +11,7 @@ import {
 } from '../../../test/records/sample-records.ts'
 import { startService, type TestTenant } from '../../../test/service.ts'
 import { insertRecords } from '../../records/writes/write.ts'
-import { unpreparedOn } from '../connections/connection.ts'
+import { unpreparedOn } from '../connections/session.ts'
 import { tenantQuery } from '../tenant-query.ts'
 
 const service = await startService()

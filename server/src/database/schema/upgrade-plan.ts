@@ -1,4 +1,4 @@
-import type { Query } from '../connections/connection.ts'
+import type { Query } from '../connections/statement.ts'
 import { oldestServer, statementsOf } from './migrate.ts'
 import { type Migration, readMigration } from './migration-files.ts'
 import { isOlder } from './program-version.ts'

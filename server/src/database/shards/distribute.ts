@@ -1,5 +1,6 @@
 import type pg from 'pg'
-import { inTransaction, type Query, unpreparedOn } from '../connections/connection.ts'
+import { unpreparedOn } from '../connections/session.ts'
+import { inTransaction, type Query } from '../connections/statement.ts'
 import { findTenantTables } from '../tenant-tables.ts'
 import { defineFunctions, findSharding, missingReferences } from './sharding.ts'
 

@@ -1,5 +1,5 @@
 import { Refusal } from '../../refusal.ts'
-import type { Query } from '../connections/connection.ts'
+import type { Query } from '../connections/statement.ts'
 import { findSharding, interruptedRemedy } from './sharding.ts'
 
 /** All tables of tenants are distributed alike, so one stands for all. */

@@ -1,4 +1,4 @@
-import type { Query } from '../connections/connection.ts'
+import type { Query } from '../connections/statement.ts'
 
 /** Whether the tables of tenants are distributed over several servers, wholly or not yet. */
 export type Sharding = 'none' | 'begun' | 'done'

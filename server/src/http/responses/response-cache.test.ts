@@ -5,7 +5,7 @@ import { startServing, until } from '../../../test/processes/masthead-process.ts
 import { sampleAccount, sampleContact } from '../../../test/records/sample-records.ts'
 import { decoders } from '../../../test/requests/raw-connection.ts'
 import { callAt, linksOf, type Service, secret, startService, type TestTenant } from '../../../test/service.ts'
-import { serviceRole } from '../../database/connections/connection.ts'
+import { serviceRole } from '../../database/connections/address.ts'
 import { openDatabase } from '../../database/database.ts'
 import { versionsFrom } from '../../database/versions.ts'
 import { hashToken } from '../../identity/token-format.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Query } from '../../database/connections/connection.ts'
 import { firstRow } from '../../database/connections/first-row.ts'
+import type { Query } from '../../database/connections/statement.ts'
 import { deleteBatch } from '../batch-deletion.ts'
 
 /** The attempts in the window including this one, and the seconds until the window ends. */

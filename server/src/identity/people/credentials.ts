@@ -1,6 +1,6 @@
 import type { Author } from '../../audit/author.ts'
 import { auditEach } from '../../audit/queries.ts'
-import type { Query } from '../../database/connections/connection.ts'
+import type { Query } from '../../database/connections/statement.ts'
 import { consoleId } from './applications.ts'
 import { signOutOfConsole, withdrawConsentsOf } from './consents.ts'
 

@@ -1,7 +1,7 @@
 import type { Author, CalledFrom } from '../../audit/author.ts'
 import { installation } from '../../audit/queries.ts'
 import { networkOf } from '../../caller-address.ts'
-import type { Query } from '../../database/connections/connection.ts'
+import type { Query } from '../../database/connections/statement.ts'
 import { auditChange } from '../audit-change.ts'
 import { type Attempts, countAttempt, countAttempts, refundAttempts, resetAttempts } from './attempts.ts'
 import { matchPasswords } from './passwords.ts'

@@ -1,7 +1,7 @@
 import { type Author, operator } from '../../audit/author.ts'
 import { lockChains } from '../../audit/queries.ts'
-import type { Query } from '../../database/connections/connection.ts'
 import { firstRow } from '../../database/connections/first-row.ts'
+import type { Query } from '../../database/connections/statement.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
 import { findTenantTables } from '../../database/tenant-tables.ts'
 import { newId } from '../../records/identifiers.ts'

@@ -1,7 +1,7 @@
 import type { Scope } from '@masthead/contract'
 import type { Author } from '../../audit/author.ts'
-import type { Query } from '../../database/connections/connection.ts'
 import { firstRow } from '../../database/connections/first-row.ts'
+import type { Query } from '../../database/connections/statement.ts'
 import { isUuid, newId } from '../../records/identifiers.ts'
 import { Refusal } from '../../refusal.ts'
 import { auditChange, publishChange } from '../audit-change.ts'

@@ -1,5 +1,5 @@
 import type { ManagementResources } from '@masthead/contract'
-import type { Query } from '../../database/connections/connection.ts'
+import type { Query } from '../../database/connections/statement.ts'
 import { signOutOfConsole } from '../../identity/people/consents.ts'
 import { findCredentials } from '../../identity/people/credentials.ts'
 import { findAdmins, findMemberships } from '../../identity/people/members.ts'

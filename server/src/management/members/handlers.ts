@@ -1,5 +1,5 @@
 import type { ManagementResources } from '@masthead/contract'
-import type { Query } from '../../database/connections/connection.ts'
+import type { Query } from '../../database/connections/statement.ts'
 import {
   findMemberById,
   isLastAdmin,

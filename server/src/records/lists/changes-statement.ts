@@ -1,5 +1,5 @@
 import { fieldsOf, type ListedName, listedNames } from '@masthead/contract'
-import type { Statement } from '../../database/connections/connection.ts'
+import type { Statement } from '../../database/connections/statement.ts'
 
 /**
  * A row of the answer: first the heads of the tenant's lists, with their timelines, and then changes, of which `body` is the JSON,

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { changePages, type ListedName } from '@masthead/contract'
 import { enclose } from '../../database/connections/byte-rows.ts'
-import type { Statement } from '../../database/connections/connection.ts'
+import type { Statement } from '../../database/connections/statement.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { Problem } from '../../problem.ts'
 import { type ChangeRow, changesStatement } from './changes-statement.ts'

@@ -1,4 +1,4 @@
-import type { Statement } from '../../database/connections/connection.ts'
+import type { Statement } from '../../database/connections/statement.ts'
 import { facetOf, type Table } from '../tables.ts'
 import { tallyLevels } from '../writes/write-statement.ts'
 import type { Filters } from './filters.ts'

@@ -1,7 +1,7 @@
 import { mostCounted } from '@masthead/contract'
 import { LRUCache } from 'lru-cache'
 import { atMost } from '../../at-most.ts'
-import type { Statement } from '../../database/connections/connection.ts'
+import type { Statement } from '../../database/connections/statement.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { Table } from '../tables.ts'
 import type { Filters } from './filters.ts'

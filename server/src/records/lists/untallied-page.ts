@@ -1,5 +1,5 @@
 import { mostCounted } from '@masthead/contract'
-import type { Statement } from '../../database/connections/connection.ts'
+import type { Statement } from '../../database/connections/statement.ts'
 import type { Path, Table } from '../tables.ts'
 import type { Condition, Filters, Sort } from './filters.ts'
 import { type Given, headOf, totalOf } from './page-statement.ts'

@@ -1,7 +1,7 @@
 import { type ResourceName, storedFieldsOf } from '@masthead/contract'
 import pg from 'pg'
 import type { Author } from '../../audit/author.ts'
-import type { Statement } from '../../database/connections/connection.ts'
+import type { Statement } from '../../database/connections/statement.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery as Query } from '../../database/tenant-query.ts'
 import { doTogether } from '../../database/write-queue.ts'

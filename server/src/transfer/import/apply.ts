@@ -1,7 +1,7 @@
 import { importKeyOf, type ResourceName, storedFieldsOf } from '@masthead/contract'
 import type { Author } from '../../audit/author.ts'
 import { audit } from '../../audit/queries.ts'
-import { inTransaction } from '../../database/connections/connection.ts'
+import { inTransaction } from '../../database/connections/statement.ts'
 import type { TenantQuery as Query } from '../../database/tenant-query.ts'
 import { type Fields, imageOf, type StoredRecord } from '../../records/stored-record.ts'
 import { lockHead, writeRecords } from '../../records/writes/write.ts'

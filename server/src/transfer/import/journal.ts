@@ -1,7 +1,7 @@
 import type { ResourceName } from '@masthead/contract'
 import type { Author } from '../../audit/author.ts'
 import { audit } from '../../audit/queries.ts'
-import { inTransaction } from '../../database/connections/connection.ts'
+import { inTransaction } from '../../database/connections/statement.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
 import { noteUntold, type WrittenCounts } from './import-events.ts'

@@ -9,7 +9,7 @@ import {
 import pg from 'pg'
 import { type Author, operator } from '../../audit/author.ts'
 import { audit } from '../../audit/queries.ts'
-import { inTransaction } from '../../database/connections/connection.ts'
+import { inTransaction } from '../../database/connections/statement.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery as Query } from '../../database/tenant-query.ts'
 import { isUuid } from '../../records/identifiers.ts'

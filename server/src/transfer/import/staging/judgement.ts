@@ -7,7 +7,7 @@ import {
   resources,
   storedFieldsOf,
 } from '@masthead/contract'
-import type { Statement } from '../../../database/connections/connection.ts'
+import type { Statement } from '../../../database/connections/statement.ts'
 import type { TenantQuery } from '../../../database/tenant-query.ts'
 import type { Pace } from '../../pace.ts'
 import { bitOf, otherColumn, stagingTable } from './staged-rows.ts'

@@ -1,5 +1,5 @@
 import type { ResourceName } from '@masthead/contract'
-import type { Query } from '../../../database/connections/connection.ts'
+import type { Query } from '../../../database/connections/statement.ts'
 import { stagingTable } from './staged-rows.ts'
 
 /** Refused rows with the same reason. */

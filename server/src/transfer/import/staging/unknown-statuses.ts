@@ -1,5 +1,5 @@
 import { type ResourceName, storedFieldsOf } from '@masthead/contract'
-import type { Query } from '../../../database/connections/connection.ts'
+import type { Query } from '../../../database/connections/statement.ts'
 import { normalisedStatus } from '../../../records/normalising.ts'
 import { stagingTable } from './staged-rows.ts'
 
