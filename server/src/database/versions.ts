@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { atMost } from '../at-most.ts'
+import { noTenant } from './connections/session.ts'
 import type { Query } from './connections/statement.ts'
 import { isShardLost } from './connections/unavailable.ts'
 
@@ -110,8 +111,6 @@ export const versionsFrom = (
   }
   return Object.assign(recentOrAsked, { last: (tenantId: string) => known.get(tenantId)?.versions })
 }
-
-const noTenant = '00000000-0000-0000-0000-000000000000'
 
 /**
  * Numbers of different servers, of a server before and after a restart, and of a table before and after a restore cannot be

@@ -8,7 +8,7 @@ export type BatchWork<I, O> = (items: I[]) => Promise<PromiseSettledResult<O>[]>
 type Waiting = {
   item: unknown
   since: number
-  /** The call that waits, so that a trace shows a batch in the call that began it. */
+  /** The call that waits. A batch runs within the first of its calls, where a trace shows it. */
   call: AsyncResource
   settle: (outcome: PromiseSettledResult<unknown>) => void
 }

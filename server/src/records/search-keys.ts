@@ -54,10 +54,7 @@ export const keysOfText = (text: string): string => {
 
 /** The key that stands behind every text with this word; null where there is none. */
 export const keyOfWord = (word: string): string | null => {
-  if (word.includes('@'))
-    for (const around of aroundAts) for (const address of word.matchAll(around)) return keyOfAddress(address)
-  // Two characters are at most four units.
-  if (word.length > 4) return null
+  for (const around of aroundAts) for (const address of word.matchAll(around)) return keyOfAddress(address)
   const [first = '', second, ...more] = word
   if (more.length > 0) return null
   if (second === undefined) return isIdeograph(first) ? `${capital}${capital}${first}` : null

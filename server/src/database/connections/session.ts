@@ -102,7 +102,8 @@ export const beginAsOf = {
   text: `select where set_config('masthead.tenant', $1, true) is null or not is_replica_with($1::uuid, $2::json, $3)`,
 }
 
-const noTenant = '00000000-0000-0000-0000-000000000000'
+/** No tenant has this id. */
+export const noTenant = '00000000-0000-0000-0000-000000000000'
 
 /** In one round trip. */
 export const prepareSession = async (

@@ -85,7 +85,7 @@ export class SharedConnections {
     return slot
   }
 
-  /** All that is asked over them fails with this error, and whoever asks anew gets new ones. */
+  /** Every statement in flight on these connections fails with this error. The next one opens a new connection. */
   breakOff(reason: Error): void {
     for (const slot of this.#slots) if (slot?.opened) breakOff(slot.opened, reason)
   }

@@ -23,14 +23,9 @@ const names = new Map<string, string>()
 export const prepared = (statement: Statement, { isSharded }: { isSharded?: boolean }): Prepared => {
   const text = textOf(statement, isSharded)
   if (statement.isPlannedEachTime) return { name: '', text, values: statement.values ?? [] }
-  const name = names.get(text) ?? nameOf(text)
-  return { name, text, values: statement.values ?? [] }
-}
-
-const nameOf = (text: string): string => {
-  const name = `masthead-${names.size + 1}`
+  const name = names.get(text) ?? `masthead-${names.size + 1}`
   names.set(text, name)
-  return name
+  return { name, text, values: statement.values ?? [] }
 }
 
 export const textOf = ({ text, onShards }: Statement, isSharded = false): string => (isSharded && onShards) || text

@@ -1,7 +1,6 @@
 import pg from 'pg'
 import utils from 'pg/lib/utils.js'
 import { serialize } from 'pg-protocol'
-import { perTenant } from '../per-tenant.ts'
 import type { ListVersions } from '../versions.ts'
 import { copyOf, copyWithRoom } from './byte-rows.ts'
 import { answered, gather } from './connection.ts'
@@ -38,21 +37,17 @@ export const begin = (client: pg.ClientBase, session: Session, tenantId: string 
 }
 
 const executeAndSync = Buffer.concat([serialize.execute(), serialize.sync()])
-const asTenant = perTenant((tenantId) =>
-  Buffer.concat([serialize.bind({ statement: beginAsTenant.name, values: [tenantId] }), serialize.execute()]),
-)
 const sentBefore = ({ beginning, isSharded }: Session, tenantId: string | null, asOf: ListVersions | null): Buffer => {
   if (isSharded || tenantId === null) return Buffer.of()
   if (asOf) {
     const values = [tenantId, asOf.versions, asOf.source]
     return Buffer.concat([serialize.bind({ statement: beginAsOf.name, values }), serialize.execute()])
   }
-  if (beginning === undefined) return asTenant(tenantId)
-  return Buffer.concat([
-    serialize.parse({ text: beginning }),
-    serialize.bind({ values: [tenantId] }),
-    serialize.execute(),
-  ])
+  return Buffer.concat(
+    beginning === undefined
+      ? [serialize.bind({ statement: beginAsTenant.name, values: [tenantId] }), serialize.execute()]
+      : [serialize.parse({ text: beginning }), serialize.bind({ values: [tenantId] }), serialize.execute()],
+  )
 }
 
 /** The replica lacks something that the primary has. */

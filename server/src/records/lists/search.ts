@@ -25,8 +25,7 @@ export type Search = {
 type Sample = {
   texts: string[]
   total: number
-  /** Of each three letters or digits that stand together in a text: the rarer, the lower. */
-  ranks: ReadonlyMap<string, number>
+  trigrams: ReadonlyMap<string, number>
   version: number
   /** How many writes there have been since it was taken. */
   written: number
@@ -67,8 +66,8 @@ const isSoonerByIndex = (most: number, found: number, { texts, total }: Sample):
 }
 
 /** Three letters that no text has tell sooner than the texts that the sample lacks a word. */
-const isAbsent = (words: readonly string[], { ranks }: Sample): boolean =>
-  words.some((word) => wholeWords(word).some((run) => trigramsOf(run).some((trigram) => !ranks.has(trigram))))
+const isAbsent = (words: readonly string[], { trigrams }: Sample): boolean =>
+  words.some((word) => wholeWords(word).some((run) => trigramsOf(run).some((trigram) => !trigrams.has(trigram))))
 
 /** Null where it has to be taken again. */
 const stillLike = async (sample: Sample, { read }: TenantDatabase, resource: ResourceName): Promise<Sample | null> => {
@@ -93,20 +92,16 @@ const readSample = async ({ read }: TenantDatabase, resource: ResourceName): Pro
     isPlannedEachTime: true,
   })
   const texts: string[] = []
-  const counts = new Map<string, number>()
+  const trigrams = new Map<string, number>()
   for (const [index, { body }] of rows.entries()) {
     const text = searchText(resource, JSON.parse(String(body)) as Fields) ?? '' // a stored body is a record
     texts.push(text)
-    countTrigrams(text, counts)
+    countTrigrams(text, trigrams)
     // Other requests go on in between.
     if (index % textsOfTurn === 0) await nextTurn()
   }
-  const ranks = new Map(counts.entries().map(([trigram, count]) => [trigram, rankOf(count, texts)]))
-  return { texts, total: rows[0]?.total ?? 0, ranks, version: rows[0]?.version ?? 0, written: 0 }
+  return { texts, total: rows[0]?.total ?? 0, trigrams, version: rows[0]?.version ?? 0, written: 0 }
 }
-
-/** The logarithm of the share of texts that have them. */
-const rankOf = (count: number, texts: readonly string[]): number => Math.log((count + 0.5) / (texts.length + 1))
 
 const textsOfTurn = 16
 
@@ -119,18 +114,13 @@ const countTrigrams = (text: string, counts: Map<string, number>): void => {
 const wholeWords = (text: string): string[] => text.match(/[\p{L}\p{N}]{3,}/gu) ?? []
 
 const trigramsOf = (word: string): string[] => {
-  const letters = lettersOf(word)
+  const letters = /[\ud800-\udfff]/.test(word) ? [...word] : word
   const trigrams: string[] = []
-  for (let index = 0; index + 3 <= letters.length; index++) trigrams.push(sliceOf(letters, index, 3))
+  for (let index = 0; index + 3 <= letters.length; index++) {
+    const three = letters.slice(index, index + 3)
+    trigrams.push(typeof three === 'string' ? three : three.join(''))
+  }
   return trigrams
-}
-
-/** Some letters are two units of a string, which must not be parted. */
-const lettersOf = (word: string): string | string[] => (/[\ud800-\udfff]/.test(word) ? [...word] : word)
-
-const sliceOf = (letters: string | string[], at: number, length: number): string => {
-  const slice = letters.slice(at, at + length)
-  return typeof slice === 'string' ? slice : slice.join('')
 }
 
 const mostParts = 2
@@ -147,18 +137,17 @@ const rarestParts = (words: readonly string[], sample: Sample): string[] | null 
 }
 
 /** The lower its rank, the rarer: the logarithm of how likely a text has all of its trigrams, if these came independently. */
-const rarestPart = (run: string, { texts, ranks }: Sample): { part: string; rank: number } => {
-  const letters = lettersOf(run)
+const rarestPart = (run: string, { texts, trigrams }: Sample): { part: string; rank: number } => {
+  const letters = [...run]
   const length = Math.min(letters.length, partLength)
-  const absent = rankOf(0, texts)
-  const each = trigramsOf(run).map((trigram) => ranks.get(trigram) ?? absent)
+  const ranks = trigramsOf(run).map((one) => Math.log(((trigrams.get(one) ?? 0) + 0.5) / (texts.length + 1)))
   let best = { at: 0, rank: Number.POSITIVE_INFINITY }
   for (let at = 0; at + length <= letters.length; at++) {
     let rank = 0
-    for (let index = at; index < at + length - 2; index++) rank += each[index] ?? 0
+    for (let index = at; index < at + length - 2; index++) rank += ranks[index] ?? 0
     if (rank < best.rank) best = { at, rank }
   }
-  return { part: sliceOf(letters, best.at, length), rank: best.rank }
+  return { part: letters.slice(best.at, best.at + length).join(''), rank: best.rank }
 }
 
 /**
