@@ -112,7 +112,9 @@ describe('a token', { concurrency: 3 }, () => {
     // Unless a minute has just begun, nothing was written again.
     if (later.at.getTime() === first.at.getTime()) assert.equal(later.xmin, first.xmin)
     const listed = (await json('token list --tenant acme')).find((one: { id: string }) => one.id === id)
-    assert.equal(listed.lastUsedAt, later.at.toISOString())
+    // A minute that has just begun may be noted while the list is made.
+    const noted = [later, await lastUse()].map(({ at }) => at.toISOString())
+    assert.ok(noted.includes(listed.lastUsedAt), `${listed.lastUsedAt} is none of ${noted}`)
   })
 
   test('that is revoked ends within a second, for good', async () => {
