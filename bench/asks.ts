@@ -7,12 +7,14 @@ export const contacts = ({ token, contacts }: Tenant): Ask[] =>
   contacts.map(({ id }) => ({ path: `${basePath}/contacts/${id}`, token }))
 
 export const page = ({ token }: Tenant, number: number): Ask => ({
-  ...{ path: `${basePath}/contacts${number === 1 ? '' : `?page=${number}`}`, token },
+  path: `${basePath}/contacts${number === 1 ? '' : `?page=${number}`}`,
+  token,
 })
 
 export const ofAccounts = ({ token, contacts }: Tenant): Ask[] =>
   [...new Set(contacts.map(({ accountId }) => accountId))].map((accountId) => ({
-    ...{ path: `${basePath}/contacts?accountId=${accountId}`, token },
+    path: `${basePath}/contacts?accountId=${accountId}`,
+    token,
   }))
 
 export const search = ({ token }: Tenant, word: string): Ask => ({
@@ -21,17 +23,26 @@ export const search = ({ token }: Tenant, word: string): Ask => ({
 })
 
 export const create = ({ token, contacts: [contact] }: Tenant): Ask => ({
-  ...{ method: 'POST', path: `${basePath}/contacts`, token, status: 201 },
+  method: 'POST',
+  path: `${basePath}/contacts`,
+  token,
+  status: 201,
   body: {
-    ...{ accountId: contact?.accountId, firstName: 'Ada', lastName: 'Lovelace', title: 'Head Librarian' },
-    ...{ email: 'ada.########@example.com', phone: '+49 30 555 0100' },
+    accountId: contact?.accountId,
+    firstName: 'Ada',
+    lastName: 'Lovelace',
+    title: 'Head Librarian',
+    email: 'ada.########@example.com',
+    phone: '+49 30 555 0100',
   },
 })
 
 /** Each update writes something new, or it would write nothing. */
 export const updates = ({ token, contacts }: Tenant, count: number): Ask[] =>
   contacts.slice(0, count).map(({ id, accountId }) => ({
-    ...{ method: 'PATCH', path: `${basePath}/contacts/${id}`, token },
+    method: 'PATCH',
+    path: `${basePath}/contacts/${id}`,
+    token,
     body: { accountId, notes: 'Called in the morning, ########' },
   }))
 

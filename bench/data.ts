@@ -26,7 +26,10 @@ const firstOfOthers = 1_000_000_000
 
 const numbered = (name: string, count: number): string[] => Array.from({ length: count }, (_, n) => `${name}-${n + 1}`)
 const sizes: Record<string, number> = {
-  ...{ small: 1_000, middle: 10_000, big: 100_000, large: 1_000_000 },
+  small: 1_000,
+  middle: 10_000,
+  big: 100_000,
+  large: 1_000_000,
   ...Object.fromEntries(numbered('mixed', 8).map((slug) => [slug, 1_000])),
   ...Object.fromEntries([...numbered('written', 16), ...numbered('others', 16)].map((slug) => [slug, 100])),
 }

@@ -25,8 +25,14 @@ const authorize = async (
   const challenge = createHash('sha256').update(verifier).digest('base64url')
   const browser = newBrowser(origin)
   const request = new URLSearchParams({
-    ...{ response_type: 'code', client_id: clientId, redirect_uri: callback, resource: api, state: 'bench' },
-    ...{ scope: 'openid service-api/contacts:read', code_challenge: challenge, code_challenge_method: 'S256' },
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: callback,
+    resource: api,
+    state: 'bench',
+    scope: 'openid service-api/contacts:read',
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
   })
   const signIn = await browser(`/oauth2/authorize?${request}`)
   const resumed = await browser(`${signIn.location}/sign-in`, person)
@@ -37,13 +43,11 @@ const authorize = async (
   const response = await fetch(`${origin}/oauth2/token`, {
     method: 'POST',
     body: new URLSearchParams({
-      ...{
-        grant_type: 'authorization_code',
-        client_id: clientId,
-        code,
-        redirect_uri: callback,
-        code_verifier: verifier,
-      },
+      grant_type: 'authorization_code',
+      client_id: clientId,
+      code,
+      redirect_uri: callback,
+      code_verifier: verifier,
     }),
   })
   const { access_token } = (await response.json()) as { access_token: string } // RFC 6749 §5.1

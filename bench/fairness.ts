@@ -45,7 +45,10 @@ const main = async (): Promise<void> => {
     ['limits', 'no limits'].flatMap((kind) => [
       { name: `${kind}, p50: flood ÷ silence`, of: `${kind}: flood`, by: `${kind}: silence` },
       {
-        ...{ name: `${kind}, p99: flood ÷ silence`, of: `${kind}: flood`, by: `${kind}: silence`, share: 0.99 },
+        name: `${kind}, p99: flood ÷ silence`,
+        of: `${kind}: flood`,
+        by: `${kind}: silence`,
+        share: 0.99,
         ...(kind === 'limits' && { most: 2 }),
       },
       { name: `${kind}, p99: ÷ neighbour`, of: `${kind}: flood`, by: `${kind}: neighbour`, share: 0.99 },
@@ -92,8 +95,12 @@ const prepareFlood = async (served: Served): Promise<Flood> => {
   const { items } = JSON.parse(await read(served, tokens[0] ?? '', '/contacts?pageSize=1'))
   const [{ id, accountId }] = items
   return {
-    ...{ api: served.api, tokens, id, accountId },
-    ...{ eachSecond: loudEachSecond, milliseconds: phaseMilliseconds },
+    api: served.api,
+    tokens,
+    id,
+    accountId,
+    eachSecond: loudEachSecond,
+    milliseconds: phaseMilliseconds,
   }
 }
 

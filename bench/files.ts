@@ -127,7 +127,11 @@ const managementOf = async ({ origin }: Served): Promise<Call> => {
   const verifier = randomBytes(32).toString('base64url')
   const resource = origin + managementApi.basePath
   const asked = new URLSearchParams({
-    ...{ response_type: 'code', client_id: clientId, redirect_uri: callback, resource, state: 'bench' },
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: callback,
+    resource,
+    state: 'bench',
     scope: `openid ${managementApi.scopes.map((name) => managementApi.scopePrefix + name).join(' ')}`,
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     code_challenge_method: 'S256',
@@ -139,8 +143,12 @@ const managementOf = async ({ origin }: Served): Promise<Call> => {
   const response = await fetch(`${origin}/oauth2/token`, {
     method: 'POST',
     body: new URLSearchParams({
-      ...{ grant_type: 'authorization_code', client_id: clientId, redirect_uri: callback, code_verifier: verifier },
-      ...{ code: new URL(location).searchParams.get('code') ?? '', resource },
+      grant_type: 'authorization_code',
+      client_id: clientId,
+      redirect_uri: callback,
+      code_verifier: verifier,
+      code: new URL(location).searchParams.get('code') ?? '',
+      resource,
     }),
   })
   const { access_token } = (await response.json()) as { access_token: string } // RFC 6749 §5.1

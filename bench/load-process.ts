@@ -150,12 +150,12 @@ const run = async ({ origin, connections, seconds, asks }: Slice): Promise<LoadR
     const { user, system } = process.cpuUsage(processor)
     latencies.sort((a, b) => a - b)
     return {
-      ...{
-        rate: (latencies.length / elapsed) * 1_000,
-        p50: percentile(latencies, 0.5),
-        p99: percentile(latencies, 0.99),
-      },
-      ...{ seconds: elapsed / 1_000, count: latencies.length, busy: (user + system) / 1_000 / elapsed },
+      rate: (latencies.length / elapsed) * 1_000,
+      p50: percentile(latencies, 0.5),
+      p99: percentile(latencies, 0.99),
+      seconds: elapsed / 1_000,
+      count: latencies.length,
+      busy: (user + system) / 1_000 / elapsed,
     }
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) }

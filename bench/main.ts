@@ -91,7 +91,10 @@ const measureServers = async (): Promise<Findings & { results: Results }> => {
     const data = await prepareData(tenants, masthead, database)
     const inserts = singleInserts(dataDirectory, data.writtenByOthers)
     const all = await workloadsOf({
-      ...{ data, origins, keep, insertAlone: inserts.measure },
+      data,
+      origins,
+      keep,
+      insertAlone: inserts.measure,
       delegatedToken: delegatedTokens(dataDirectory, masthead, data.large.slug),
       positionOf: async ({ id }, contactId) => {
         const text = 'select position from contacts where tenant_id = $1 and id = $2'

@@ -73,7 +73,11 @@ export const postmasterOf = async (dataDirectory: string): Promise<number> =>
 export const connectAsSuperuser = async (dataDirectory: string): Promise<pg.Client> => {
   const { PGHOST, PGPORT, PGUSER, PGDATABASE, PGPASSWORD } = await superuserOf(dataDirectory)
   const client = new pg.Client({
-    ...{ host: PGHOST, port: Number(PGPORT), user: PGUSER, database: PGDATABASE, password: PGPASSWORD },
+    host: PGHOST,
+    port: Number(PGPORT),
+    user: PGUSER,
+    database: PGDATABASE,
+    password: PGPASSWORD,
   })
   await client.connect()
   return client

@@ -48,7 +48,10 @@ export const startServers = async (dataDirectory: string): Promise<Servers> => {
       masthead,
       processorTime: (server) => processorTimeOf(all[server]?.pid ?? 0, postmaster),
       origins: {
-        ...{ masthead: masthead.origin, memory: memory.origin, stored: stored.origin, express: express.origin },
+        masthead: masthead.origin,
+        memory: memory.origin,
+        stored: stored.origin,
+        express: express.origin,
         ...(inGo && { go: inGo.go.origin, tunedGo: inGo.tunedGo.origin }),
       },
       missing: 'missing' in built ? built.missing : null,

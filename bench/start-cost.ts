@@ -38,7 +38,8 @@ const clusterIn = async (dataDirectory: string) => {
   const control = (...words: string[]): void => {
     // Nothing is piped: the server would keep the pipe open.
     const { status } = spawnSync(join(dirname(postgres), 'pg_ctl'), [...words, '-w', '-s', '-D', folder], {
-      ...{ stdio: 'ignore', cwd: '/' },
+      stdio: 'ignore',
+      cwd: '/',
       ...(process.getuid?.() === 0 && { uid, gid }),
     })
     if (status !== 0) throw new Error(`pg_ctl ${words[0]} failed in ${folder}`)

@@ -68,7 +68,8 @@ export const workloadsOf = async (sources: Sources): Promise<Workload[]> => {
     await hot('page 1 of 1,000,000', [ask.page(large, 1)]),
     cold('page 1 of 1,000,000', [ask.page(large, 1)], { stored: await storedPage(sources, large, 1) }),
     cold('page 15,000', [ask.page(large, deepPage)], {
-      ...{ stored: await storedPage(sources, large, deepPage), ...peers([ask.page(large, deepPage)]) },
+      stored: await storedPage(sources, large, deepPage),
+      ...peers([ask.page(large, deepPage)]),
     }),
     workload(`get by id, ${inWords(randomCount)} random`, {
       masthead: ask.contacts(random),
@@ -78,7 +79,8 @@ export const workloadsOf = async (sources: Sources): Promise<Workload[]> => {
     cold('of an account', ask.ofAccounts(large), peers(ask.ofAccounts(large))),
     cold('of an account of 1,000', ask.ofAccounts(small)),
     workload(`of an account, ${inWords(randomCount)} random`, {
-      ...{ masthead: ask.ofAccounts(random), ...peers(ask.ofAccounts(random)) },
+      masthead: ask.ofAccounts(random),
+      ...peers(ask.ofAccounts(random)),
     }),
     search('rare search, alone', rareWord, 1, ['masthead', 'express', 'go', 'tunedGo']),
     search('rare search, 32 callers', rareWord, searchers, ['masthead', 'tunedGo']),
@@ -86,11 +88,9 @@ export const workloadsOf = async (sources: Sources): Promise<Workload[]> => {
     search('whole e-mail search, alone', email, 1, ['masthead', 'tunedGo']),
     search('common search, alone', 'Manager', 1, ['masthead', 'express', 'go', 'tunedGo']),
     workload('304, hot', {
-      ...{
-        masthead: tagged,
-        memory: await memory(tagged),
-        express: await unchanged(origins.express, ask.page(small, 1)),
-      },
+      masthead: tagged,
+      memory: await memory(tagged),
+      express: await unchanged(origins.express, ask.page(small, 1)),
     }),
     workload('delegated token, get by id, hot', {
       masthead: async () => ask.contacts({ ...large, token: await delegatedToken() }),
@@ -98,13 +98,15 @@ export const workloadsOf = async (sources: Sources): Promise<Workload[]> => {
     workload('8 tenants mixed', { masthead: ask.mixture(mixed), ...peers(ask.mixture(mixed)) }),
     {
       ...workload('create contact, 1 tenant', {
-        ...{ masthead: written.slice(0, 1).map(ask.create), ...peers(writtenByOthers.slice(0, 1).map(ask.create)) },
+        masthead: written.slice(0, 1).map(ask.create),
+        ...peers(writtenByOthers.slice(0, 1).map(ask.create)),
       }),
       postgres: insertAlone,
     },
     {
       ...workload('create contact, 16 tenants', {
-        ...{ masthead: written.map(ask.create), ...peers(writtenByOthers.map(ask.create)) },
+        masthead: written.map(ask.create),
+        ...peers(writtenByOthers.map(ask.create)),
       }),
       postgres: insertAlone,
     },

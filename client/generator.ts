@@ -152,7 +152,8 @@ const wrapped = (start: string, union: string): string =>
 
 /** One interface for a union, which is easier to read from: what only some of its members have is optional. */
 const merged = (title: string, { anyOf = [], description = '' }: Schema): Schema => ({
-  ...{ title, description },
+  title,
+  description,
   properties: Object.assign({}, ...anyOf.map(({ properties }) => properties)),
   required: (anyOf[0]?.required ?? []).filter((name) => anyOf.every(({ required }) => required?.includes(name))),
 })

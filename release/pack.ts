@@ -57,7 +57,12 @@ const stage = async (staging: string): Promise<void> => {
   const { type, dependencies, optionalDependencies } = await readJson('server/package.json')
   const contract = '@masthead/contract'
   const manifest = {
-    ...{ name: 'masthead', version, description, license, type, engines },
+    name: 'masthead',
+    version,
+    description,
+    license,
+    type,
+    engines,
     bin: { masthead: 'server/src/main.js' },
     exports: {
       './client': { types: './client/dist/index.d.ts', default: './client/dist/index.js' },

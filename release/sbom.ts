@@ -46,7 +46,12 @@ const component = (path: string, { version, integrity = '', license = '', option
   return [
     ref,
     {
-      ...{ type: 'library', 'bom-ref': ref, ...(group && { group }), name, version, purl: ref },
+      type: 'library',
+      'bom-ref': ref,
+      ...(group && { group }),
+      name,
+      version,
+      purl: ref,
       scope: optional ? 'optional' : 'required',
       hashes: [{ alg: 'SHA-512', content: digest }],
       ...licenses(license),

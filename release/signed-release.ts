@@ -59,7 +59,9 @@ export const isAllowedSigner = async (key: string, allowedSigners: string): Prom
 const signatureOf = (text: string, key: string): string => {
   const words = ['-q', '-Y', 'sign', '-n', namespace, '-f', key]
   const { status, stdout } = spawnSync('ssh-keygen', words, {
-    ...{ input: text, encoding: 'utf8', stdio: ['pipe', 'pipe', 'inherit'] },
+    input: text,
+    encoding: 'utf8',
+    stdio: ['pipe', 'pipe', 'inherit'],
   })
   if (status !== 0) throw new Error(`ssh-keygen cannot sign with ${key}`)
   return stdout

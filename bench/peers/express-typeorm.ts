@@ -75,8 +75,20 @@ const ContactInput = z.strictObject({
   notes: text(10_000),
 })
 const blank = {
-  ...{ ownerId: null, name: null, firstName: null, lastName: null, phone: null, phone2: null, extension: null },
-  ...{ hideContact: null, subsOnly: null, doNotEmail: null, email: null, title: null, notes: null, deletedAt: null },
+  ownerId: null,
+  name: null,
+  firstName: null,
+  lastName: null,
+  phone: null,
+  phone2: null,
+  extension: null,
+  hideContact: null,
+  subsOnly: null,
+  doNotEmail: null,
+  email: null,
+  title: null,
+  notes: null,
+  deletedAt: null,
 }
 
 /** The classes that a list shows: bits 1, 2 and 4 stand for hidden, subscription-only and deleted contacts. */

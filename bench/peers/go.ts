@@ -17,7 +17,9 @@ export const buildGo = (folder: string): { program: string } | { missing: string
     ? [[], { GO111MODULE: 'off', GOPATH: debian }]
     : [['-mod=mod', `-modfile=${modules}`], {}]
   const { error, status, stderr } = spawnSync('go', ['build', ...words, '-o', program, 'main.go'], {
-    ...{ cwd: sources, encoding: 'utf8', env: { ...process.env, ...env } },
+    cwd: sources,
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
   })
   if (error) return { missing: 'go is not installed' }
   return status === 0 ? { program } : { missing: stderr.trim().split('\n').at(-1) ?? 'go build failed' }

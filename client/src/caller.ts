@@ -118,7 +118,9 @@ export class Caller {
     query?: object,
   ): Promise<T> {
     const { value, etag } = await this.#send(options, {
-      ...{ operation, method, url: this.#urlOf(segments, query) },
+      operation,
+      method,
+      url: this.#urlOf(segments, query),
       headers: {
         ...(body && { 'content-type': 'application/json' }),
         ...(ifMatch !== undefined && { 'if-match': ifMatchOf(ifMatch) }),
@@ -153,7 +155,11 @@ export class Caller {
   ): AsyncGenerator<StreamEvent[], void, undefined> {
     const headers = { accept: 'text/event-stream' }
     const requestAfter = (lastId: string | undefined): Request => ({
-      ...{ operation, method: 'GET', url: this.#urlOf(segments, queryAfter(lastId)), headers, body: undefined },
+      operation,
+      method: 'GET',
+      url: this.#urlOf(segments, queryAfter(lastId)),
+      headers,
+      body: undefined,
     })
     const quietMilliseconds = timeoutMilliseconds ?? this.#timeoutMilliseconds
     return reconnecting(
@@ -176,7 +182,11 @@ export class Caller {
     { signal, timeoutMilliseconds, from }: DownloadOptions,
   ): AsyncGenerator<Uint8Array, void, undefined> {
     const requestFrom = (at: number, etag: string | null): Request => ({
-      ...{ operation, method: 'GET', url: this.#urlOf(segments), body: undefined, isFile: true },
+      operation,
+      method: 'GET',
+      url: this.#urlOf(segments),
+      body: undefined,
+      isFile: true,
       headers: {
         accept: '*/*',
         ...(at > 0 && { range: `bytes=${at}-` }),
@@ -314,7 +324,10 @@ const failureOf = ({ method, url }: Request, { status, headers }: Response, valu
 }
 
 const shown = ({ operation, method, url }: Omit<Request, 'headers'>, attempt: number): SentRequest => ({
-  ...{ operation, method, url, attempt },
+  operation,
+  method,
+  url,
+  attempt,
 })
 
 const withoutQuery = (url: string): string => url.split('?', 1)[0] ?? ''

@@ -79,7 +79,8 @@ export class Changes {
 }
 
 const queryOf = (after: string | null | undefined, resources: readonly string[] | undefined): object => ({
-  ...{ after: after ?? undefined, resources: resources?.join(',') },
+  after: after ?? undefined,
+  resources: resources?.join(','),
 })
 
 const itemOf = <Name extends ListedName>({ data }: StreamEvent): Change<Name> => {

@@ -13,7 +13,10 @@ const [tenant, other] = [await service.newTenant('Acme'), await service.newTenan
 const person = await newPerson(service, [tenant, 'admin'], [other, 'viewer'])
 
 const oauth = new OAuthClient({
-  ...{ baseUrl, clientId: 'masthead-console', redirectUri: `${baseUrl}/signed-in`, scopes: ['contacts:read'] },
+  baseUrl,
+  clientId: 'masthead-console',
+  redirectUri: `${baseUrl}/signed-in`,
+  scopes: ['contacts:read'],
   managementScopes: Object.keys(managementScopes) as ManagementScope[], // its keys are the scopes
 })
 

@@ -30,7 +30,11 @@ const onTokens = (tokens: Tokens) => {
 }
 const oauthClient = (more: Partial<OAuthClientOptions> = {}) =>
   new OAuthClient({
-    ...{ baseUrl, clientId: application.clientId, redirectUri: callback, scopes: ['contacts:read'], onTokens },
+    baseUrl,
+    clientId: application.clientId,
+    redirectUri: callback,
+    scopes: ['contacts:read'],
+    onTokens,
     ...more,
   })
 const oauth = oauthClient()

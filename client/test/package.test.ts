@@ -142,8 +142,15 @@ describe('the package', () => {
     ])
     await run(join(root, 'node_modules/.bin/tsc'), [
       ...common,
-      ...['--module', 'nodenext', '--lib', 'es2022', '--types', 'node', '--skipLibCheck'],
-      ...['--typeRoots', join(root, 'node_modules/@types')],
+      '--module',
+      'nodenext',
+      '--lib',
+      'es2022',
+      '--types',
+      'node',
+      '--skipLibCheck',
+      '--typeRoots',
+      join(root, 'node_modules/@types'),
     ])
   })
 })

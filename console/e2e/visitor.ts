@@ -36,7 +36,9 @@ const open = async () => {
 
   const newContext = async (options: BrowserContextOptions = {}) => {
     const context = await browser.newContext({
-      ...{ baseURL: baseUrl, locale: 'en-GB', reducedMotion: 'reduce' },
+      baseURL: baseUrl,
+      locale: 'en-GB',
+      reducedMotion: 'reduce',
       ...options,
     })
     context.setDefaultTimeout(timeoutMilliseconds)

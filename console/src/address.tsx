@@ -42,7 +42,9 @@ type LinkProps = Pick<
 /** A link to a page of the console. */
 export const Link = ({ to, id, parameters = {}, ...rest }: LinkProps) => {
   const target: RouterLinkProps = {
-    ...{ to, params: { id }, search: parameters },
+    to,
+    params: { id },
+    search: parameters,
     // It leads to where one is only if all of it does; otherwise the first page would be the current one on every page.
     activeOptions: { exact: true, explicitUndefined: true },
   }

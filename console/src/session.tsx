@@ -205,7 +205,10 @@ const newClient = async (): Promise<OAuthClient> => {
   // Tokens are for this address, and people are sent back to it.
   if (location.origin !== new URL(baseUrl).origin) await moveTo(baseUrl)
   return new OAuthClient({
-    ...{ baseUrl, authUrl: issuer, clientId, redirectUri: baseUrl + signedInPath },
+    baseUrl,
+    authUrl: issuer,
+    clientId,
+    redirectUri: baseUrl + signedInPath,
     endpoints: endpoints ?? undefined,
     // The contract lists them as plain texts.
     scopes: customerApi.scopes as Scope[],

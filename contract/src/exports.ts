@@ -10,7 +10,10 @@ import { Type } from './schema.ts'
  * is made at a time.
  */
 export const exportLimits = {
-  ...{ atOnce: 10, kept: 100, keptBytes: 8 * 2 ** 30, keptHours: 24 },
+  atOnce: 10,
+  kept: 100,
+  keptBytes: 8 * 2 ** 30,
+  keptHours: 24,
   bytes: 2 * 2 ** 30,
 } as const
 

@@ -35,7 +35,10 @@ const operationIdOf = (type: string): string =>
     .join('')}`
 
 const header = (name: string, description: string): Json => ({
-  ...{ name, in: 'header', required: true, description },
+  name,
+  in: 'header',
+  required: true,
+  description,
   schema: { type: 'string' },
 })
 

@@ -49,7 +49,13 @@ const describe = (resource: Resource, name: string, schema: TSchema, isShown: bo
   const isIdentifier = name === resource.businessIdentifier
   const content = isIdentifier ? 'businessIdentifier' : (traits.content ?? null)
   return {
-    ...{ name, description, column, content, isShown, isIdentifier, kind: traits.kind },
+    name,
+    description,
+    column,
+    content,
+    isShown,
+    isIdentifier,
+    kind: traits.kind,
     keyColumn: traits.key ? `${column}_${traits.key === 'cents' ? 'cents' : 'key'}` : null,
     keyForm: traits.key ?? null,
     isNullable: [type].flat().includes('null') && traits.default === undefined,

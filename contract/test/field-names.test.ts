@@ -24,9 +24,17 @@ describe('the names of fields in files', () => {
   test('are found without case, spaces, punctuation and accents, and with numbers abbreviated', () => {
     assert.equal(normalisedHeading(' E-Mail_Adresse '), 'emailadresse')
     const expected = {
-      ...{ KUNDENNR: 'accountId', 'Kunden-Nr.': 'accountId', customer_no: 'accountId', 'N° client': 'accountId' },
-      ...{ 'Nº de cliente': 'accountId', Strasse: 'address', 'Código Postal': 'zip', PLZ: 'zip' },
-      ...{ 'address.street': 'address', 'address.postalCode': 'zip', billing_email: 'billingEmail' },
+      KUNDENNR: 'accountId',
+      'Kunden-Nr.': 'accountId',
+      customer_no: 'accountId',
+      'N° client': 'accountId',
+      'Nº de cliente': 'accountId',
+      Strasse: 'address',
+      'Código Postal': 'zip',
+      PLZ: 'zip',
+      'address.street': 'address',
+      'address.postalCode': 'zip',
+      billing_email: 'billingEmail',
     }
     for (const [heading, field] of Object.entries(expected))
       assert.equal(fieldOfHeading('accounts', heading), field, heading)

@@ -81,7 +81,8 @@ try {
   await cp(tarball, join(tried, basename(tarball)))
   // npx remembers what it installed by the name of the file, so it gets a cache of its own.
   const npx = await serveOnce('npx', ['--yes', `--package=./${basename(tarball)}`, 'masthead'], {
-    ...{ cwd: tried, env: { ...env, npm_config_cache: join(home, 'cache') } },
+    cwd: tried,
+    env: { ...env, npm_config_cache: join(home, 'cache') },
   })
   assert.deepEqual([npx.statuses, npx.items], [[200, 200], 3], npx.complaints)
   say('npx serves it')

@@ -30,10 +30,8 @@ describe('the reference', () => {
     const commands = (command: Command, path: string[]): string[] =>
       command.commands.flatMap((one) => [[...path, one.name()].join(' '), ...commands(one, [...path, one.name()])])
     const schemas = Object.values<Resource>({ ...resources, changes, exportJobs }).flatMap(({ record, operations }) => [
-      ...[
-        record,
-        ...Object.values(operations).flatMap(({ body, answer, download }) => (download ? [] : [body, answer])),
-      ],
+      record,
+      ...Object.values(operations).flatMap(({ body, answer, download }) => (download ? [] : [body, answer])),
     ])
     const wanted = {
       'operations.md': operations.map(({ name }) => name),

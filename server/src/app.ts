@@ -115,7 +115,14 @@ export const buildApp = async (options: AppOptions): Promise<App> => {
   const followers = new Followers(versionsFrom(database.readVersions, 0))
   server.once('stopping', () => followers.stop())
   const common = {
-    ...{ database, askVersions, baseUrl, limiter, addressOf, inFlight, followers, log },
+    database,
+    askVersions,
+    baseUrl,
+    limiter,
+    addressOf,
+    inFlight,
+    followers,
+    log,
     issuer: 'secret' in delegation ? delegation.issuer : null,
     sendMail: options.mail ? mailSender(options.mail, onMailError) : null,
     webhooks: options.webhooks ?? { secret: null, allowPrivate: false },

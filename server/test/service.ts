@@ -91,8 +91,13 @@ export { secret }
 const defaults = { baseUrl }
 const million = 1_000_000
 export const generous: RateLimits = {
-  ...{ token: million, tenant: million, atOnce: 10_000 },
-  ...{ address: million, signIn: million, application: million, unknownTokens: million },
+  token: million,
+  tenant: million,
+  atOnce: 10_000,
+  address: million,
+  signIn: million,
+  application: million,
+  unknownTokens: million,
 }
 
 /** Whether the suite runs on a database whose tables are sharded. */
@@ -116,7 +121,9 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     : { connectionString: way }
   const database = through(
     openDatabase({
-      ...{ ...address, role: serviceRole, replicaConnectionStrings: options.replicas ?? [] },
+      ...address,
+      role: serviceRole,
+      replicaConnectionStrings: options.replicas ?? [],
       isSharded,
     }),
   )
@@ -155,7 +162,11 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     await owner.end()
   })
   return {
-    ...{ app, database, owner, connectionString, origin },
+    app,
+    database,
+    owner,
+    connectionString,
+    origin,
     call: (method, path, options) => callAt(origin, method, path, options),
     newTenant: (name) => newTenant(database, name),
   }
@@ -248,7 +259,11 @@ const newTenant = async (database: Database, name = 'Test'): Promise<TestTenant>
     },
     personalToken: async (role, scopes = allScopes, { legacyUserId, lifetime } = {}) => {
       const { id } = await createMember(database.query, operator, {
-        ...{ tenantId: tenant.id, email: `${randomUUID()}@example.com`, name: 'Test', role, passwordHash: noPassword },
+        tenantId: tenant.id,
+        email: `${randomUUID()}@example.com`,
+        name: 'Test',
+        role,
+        passwordHash: noPassword,
         legacyUserId: legacyUserId ?? null,
       })
       const given = { tenantId: tenant.id, name: 'test', scopes: [...scopes], userId: id, lifetime }

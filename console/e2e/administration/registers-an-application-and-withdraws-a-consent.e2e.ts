@@ -22,8 +22,15 @@ const redirectUri = `http://127.0.0.1:${typeof address === 'object' ? address?.p
 const useApplication = async (page: Page, clientId: string): Promise<string> => {
   const verifier = newVerifier()
   const registered = {
-    ...{ clientId, name: '', redirectUris: [redirectUri], isNative: false, mayRefresh: false, tenantId: tenant.id },
-    ...{ scopes: ['contacts:read' as const], createdAt: new Date(), disabledAt: null },
+    clientId,
+    name: '',
+    redirectUris: [redirectUri],
+    isNative: false,
+    mayRefresh: false,
+    tenantId: tenant.id,
+    scopes: ['contacts:read' as const],
+    createdAt: new Date(),
+    disabledAt: null,
   }
   const request = { resource: `${baseUrl}/customer-api/v1`, scope: `openid ${prefixed('contacts:read')}` }
   await page.goto(authorizationRequest(registered, verifier, request))
@@ -31,8 +38,12 @@ const useApplication = async (page: Page, clientId: string): Promise<string> => 
   await page.waitForURL(/called-back\?/)
   const code = new URL(page.url()).searchParams.get('code') ?? assert.fail(page.url())
   const { body } = await post(service.origin, '/oauth2/token', {
-    ...{ grant_type: 'authorization_code', client_id: clientId, redirect_uri: redirectUri },
-    ...{ code, code_verifier: verifier, resource: request.resource },
+    grant_type: 'authorization_code',
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    code,
+    code_verifier: verifier,
+    resource: request.resource,
   })
   return body.access_token
 }

@@ -48,8 +48,12 @@ visit('deletes several contacts, restores them, and is told what failed', editor
 })
 
 const notFound = JSON.stringify({
-  ...{ type: 'about:blank', title: 'There is no such thing here', status: 404, code: 'not_found' },
-  ...{ detail: 'It was removed.', requestId: 'a'.repeat(32) },
+  type: 'about:blank',
+  title: 'There is no such thing here',
+  status: 404,
+  code: 'not_found',
+  detail: 'It was removed.',
+  requestId: 'a'.repeat(32),
 })
 
 visit('hides contacts and marks them “do not e-mail”, and takes it back', editor, async (page) => {

@@ -27,7 +27,10 @@ await tenant.add('accounts', [
 const publicationId = newId()
 await tenant.add('publications', [samplePublication('HERALD', { id: publicationId, name: 'The Herald' })])
 const terms = ['S-1', 'S-2'].map((subscriptionId, at) => ({
-  ...{ id: newId(), subscriptionId, subscriptionNumber: '4711', startDate: `202${5 + at}-01-01` },
+  id: newId(),
+  subscriptionId,
+  subscriptionNumber: '4711',
+  startDate: `202${5 + at}-01-01`,
   expireDate: `202${5 + at}-12-31`,
 }))
 await tenant.add(

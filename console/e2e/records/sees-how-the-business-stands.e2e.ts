@@ -45,8 +45,10 @@ await tenant.add('invoices', [
 
 const task = (userId: string, doneAt: string | null) => sampleRecord('tasks', { accountId: 'A1', userId, doneAt })
 await tenant.add('tasks', [
-  ...[task(person.email, null), task(person.email, '2026-03-04T05:06:07.891Z')],
-  ...[task('jdoe', null), task('jdoe', null)],
+  task(person.email, null),
+  task(person.email, '2026-03-04T05:06:07.891Z'),
+  task('jdoe', null),
+  task('jdoe', null),
 ])
 
 /** The rows of a table as they are read to who does not see it. */
@@ -84,7 +86,9 @@ visit('reads the figures, as in English, and follows a bar, as long as its figur
   await page.getByText('1,351,079,888,211,248.83 in all').waitFor()
   const months = page.getByRole('list', { name: 'Renewals due' }).getByRole('link')
   const name = new Date(`${thisMonth}-01T00:00:00Z`).toLocaleDateString('en-GB', {
-    ...{ month: 'long', year: 'numeric', timeZone: 'UTC' },
+    month: 'long',
+    year: 'numeric',
+    timeZone: 'UTC',
   })
   await requireSoon(() => months.count(), 12)
   await months.and(page.getByRole('link', { name: `${name}: 1,235`, exact: true })).waitFor()

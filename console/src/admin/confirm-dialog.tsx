@@ -26,7 +26,7 @@ export const ConfirmDialog = ({ title, action, onConfirm, onClose, children }: C
     if (done) onClose()
   }
   return (
-    <Question {...{ title, isBusy }} yes={action} no="Cancel" onYes={confirm} onNo={onClose}>
+    <Question title={title} isBusy={isBusy} yes={action} no="Cancel" onYes={confirm} onNo={onClose}>
       {children}
       {error !== undefined && <Trouble error={error} />}
     </Question>

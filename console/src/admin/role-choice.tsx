@@ -3,7 +3,8 @@ import { ChoiceField } from '../design/choice-field.tsx'
 
 export const roleNames: Record<Role, { label: string; withArticle: string; words: string }> = {
   admin: {
-    ...{ label: 'Admin', withArticle: 'an admin' },
+    label: 'Admin',
+    withArticle: 'an admin',
     words:
       'Sees and changes all records, and administers: members, service tokens, applications, imports, audit trail.',
   },
@@ -17,7 +18,9 @@ type RoleChoiceProps = { role: Role; onChange: (role: Role) => void; error?: str
 
 export const RoleChoice = ({ role, onChange, error }: RoleChoiceProps) => (
   <ChoiceField
-    {...{ label: 'Role', choices, error }}
+    label="Role"
+    choices={choices}
+    error={error}
     chosen={[role]}
     onChange={([chosen]) => chosen && onChange(chosen)}
     isSingle

@@ -15,11 +15,15 @@ type ScopeChoiceProps = {
 
 export const ScopeChoice = ({ label, chosen, onChange, error, role = 'admin' }: ScopeChoiceProps) => (
   <ChoiceField
-    {...{ label, chosen, onChange, error }}
+    label={label}
+    chosen={chosen}
+    onChange={onChange}
+    error={error}
     choices={all.map((scope) => {
       const isDisabled = !allows(role, scope)
       return {
-        ...{ value: scope, isDisabled },
+        value: scope,
+        isDisabled,
         label: (
           <>
             {scopes[scope]} <code>{scope}</code>

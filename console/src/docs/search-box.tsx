@@ -33,7 +33,10 @@ const codes: readonly Found[] = Object.entries(problems).map(([code, { title, ca
 const loadGuides = async (): Promise<Found[]> => {
   const { sections } = await loadPatiently(() => import('virtual:docs-index'))
   return sections.map(({ to, page, section, text }) => ({
-    ...{ to, text, label: section || page, detail: section ? page : 'Page' },
+    to,
+    text,
+    label: section || page,
+    detail: section ? page : 'Page',
     hash: section && anchorOf(section),
   }))
 }

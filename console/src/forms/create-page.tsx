@@ -51,7 +51,9 @@ const CreateForm = ({ title, input, sections, list, plural, create }: CreatePage
   })
   return (
     <FormPage
-      {...{ title, form, sections }}
+      title={title}
+      form={form}
+      sections={sections}
       submit="Create"
       crumbs={<Link to={list}>{plural}</Link>}
       cancel={

@@ -56,7 +56,7 @@ const Fetched = (props: EditPageProps) => {
     staleTime: Number.POSITIVE_INFINITY,
     structuralSharing: false,
   })
-  if (record && !isDeleted(record)) return <EditForm key={id} {...props} {...{ id, record }} />
+  if (record && !isDeleted(record)) return <EditForm key={id} {...props} id={id} record={record} />
   return (
     <div className="page">
       <PageHead title={`Edit ${articleOf(name)}`} crumbs={<Link to={list}>{plural}</Link>} />
@@ -130,7 +130,10 @@ const EditForm = ({
     return (
       <>
         <Conflict
-          {...{ title, singular, fields, theirs }}
+          title={title}
+          singular={singular}
+          fields={fields}
+          theirs={theirs}
           was={isOutdated(form.draftedSince) ? form.draftedSince : base.current}
           yours={form.values}
           onBack={() => setTheirs(null)}

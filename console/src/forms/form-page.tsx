@@ -53,7 +53,8 @@ export const FormPage = ({ title, form, sections, submit, crumbs, cancel, ofDraf
               {fields.map((field) => (
                 <Input
                   key={field.name}
-                  {...{ form, field }}
+                  form={form}
+                  field={field}
                   help={saysMore(field.help, field.label, heading, title) ? field.help : undefined}
                 />
               ))}

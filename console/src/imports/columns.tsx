@@ -44,7 +44,11 @@ export const Columns = ({ inspection: { columns, unknown }, resource, decisions 
               </td>
               <td data-label="Field">
                 <FieldOfColumn
-                  {...{ column, columns, fields, resource, decisions }}
+                  column={column}
+                  columns={columns}
+                  fields={fields}
+                  resource={resource}
+                  decisions={decisions}
                   isUnknown={unknown.includes(column.heading)}
                 />
               </td>
@@ -97,8 +101,8 @@ const FieldOfColumn = ({ column, columns, fields, resource, isUnknown, decisions
           </option>
         ))}
       </select>
-      {split && <SplitParts {...{ split, fields, decisions }} />}
-      {join && join.of[0] === heading && <JoinedColumns {...{ join, decisions }} />}
+      {split && <SplitParts split={split} fields={fields} decisions={decisions} />}
+      {join && join.of[0] === heading && <JoinedColumns join={join} decisions={decisions} />}
       {rivals.length > 0 && (
         <div className="column-parts">
           <span className="field-error">Also chosen for {rivals.join(', ')}.</span>

@@ -25,12 +25,15 @@ const flag = (field: 'hideContact' | 'doNotEmail', value: boolean): Pick<Action,
 
 const actions: readonly Action[] = [
   {
-    ...{ label: 'Delete', done: 'deleted', isDangerous: true },
+    label: 'Delete',
+    done: 'deleted',
+    isDangerous: true,
     concerns: (contact) => !isDeleted(contact),
     act: (masthead, contact) => masthead.contacts.delete(contact.id, { ifMatch: contact }),
   },
   {
-    ...{ label: 'Restore', done: 'restored' },
+    label: 'Restore',
+    done: 'restored',
     concerns: isDeleted,
     act: (masthead, contact) => masthead.contacts.restore(contact.id, { ifMatch: contact }),
   },

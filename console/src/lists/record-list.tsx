@@ -60,8 +60,8 @@ export const RecordList = ({ name, actions, bulk }: RecordListProps) => {
         <ColumnMenu name={name} shown={shown} />
         <ExportButton name={name} parameters={parameters} today={today} />
       </Toolbar>
-      {error !== null && <ListTrouble {...{ error, name, parameters }} onRetry={() => refetch()} />}
-      {bulk && <ChosenBar {...{ selection, chosen, bulk }} />}
+      {error !== null && <ListTrouble error={error} name={name} parameters={parameters} onRetry={() => refetch()} />}
+      {bulk && <ChosenBar selection={selection} chosen={chosen} bulk={bulk} />}
       {error === null && (
         <div className="card table-frame">
           {data === undefined ? (
@@ -70,7 +70,10 @@ export const RecordList = ({ name, actions, bulk }: RecordListProps) => {
             <NothingFound name={name} parameters={parameters} shown={data} />
           ) : (
             <RecordTable
-              {...{ name, shown, isMain: true, isWaiting: isPlaceholderData }}
+              name={name}
+              shown={shown}
+              isMain
+              isWaiting={isPlaceholderData}
               records={data.items}
               caption={plural}
               sorting={{ parameters }}

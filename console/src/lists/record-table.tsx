@@ -58,7 +58,7 @@ export const RecordTable = ({
         <thead>
           <tr>
             {selection && <ChooseAll records={records} {...selection} />}
-            <SortedHeading field={titleSortOf(name)} {...{ name, sorting }}>
+            <SortedHeading field={titleSortOf(name)} name={name} sorting={sorting}>
               {kinds[name].titleLabel}
             </SortedHeading>
             {fields.map((field) => (
@@ -67,7 +67,8 @@ export const RecordTable = ({
                 field={field.name}
                 isAmount={isAmount(field)}
                 description={field.description}
-                {...{ name, sorting }}
+                name={name}
+                sorting={sorting}
               >
                 {field.label}
               </SortedHeading>

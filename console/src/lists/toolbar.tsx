@@ -40,7 +40,9 @@ export const Toolbar = ({
     if (chosen > 0) setOpen(true)
   }, [chosen])
   const controls = (filters: readonly Filter[]) =>
-    filters.map((filter) => <FilterControl key={filter.name} {...{ name, parameters }} {...controlOf(filter)} />)
+    filters.map((filter) => (
+      <FilterControl key={filter.name} name={name} parameters={parameters} {...controlOf(filter)} />
+    ))
   return (
     <search className="toolbar-frame" data-open={isOpen}>
       <div className="toolbar">

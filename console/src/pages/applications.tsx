@@ -159,7 +159,9 @@ const RegisterDialog = ({ onClose }: { onClose: () => void }) => {
   const submit = async () => {
     const redirectUris = uris.split('\n').flatMap((line) => line.trim() || [])
     const input = {
-      ...{ name, redirectUris, scopes },
+      name,
+      redirectUris,
+      scopes,
       mayRefresh: traits.includes('mayRefresh'),
       isNative: traits.includes('isNative'),
     }
@@ -171,7 +173,10 @@ const RegisterDialog = ({ onClose }: { onClose: () => void }) => {
   }
   return (
     <FormDialog
-      {...{ isBusy, draft, onClose, trouble }}
+      isBusy={isBusy}
+      draft={draft}
+      onClose={onClose}
+      trouble={trouble}
       title="Register an application"
       action="Register"
       refusal={error}

@@ -85,7 +85,12 @@ const Import = ({ run }: { run: ImportRun }) => {
   const view = (): ReactNode => {
     if (isDeciding && inspection)
       return (
-        <Deciding {...{ run, inspection, decisions }} onCheck={() => act(() => management.importRuns.check(run.id))} />
+        <Deciding
+          run={run}
+          inspection={inspection}
+          decisions={decisions}
+          onCheck={() => act(() => management.importRuns.check(run.id))}
+        />
       )
     if (run.state === 'running')
       return <Running run={run} onCancel={() => act(() => management.importRuns.cancel(run.id))} />

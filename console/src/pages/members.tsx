@@ -214,7 +214,9 @@ const InviteDialog = ({ onClose, onInvited }: InviteDialogProps) => {
   }
   return (
     <FormDialog
-      {...{ isBusy, draft, onClose }}
+      isBusy={isBusy}
+      draft={draft}
+      onClose={onClose}
       title="Invite a colleague"
       action="Invite"
       refusal={error}
@@ -239,9 +241,9 @@ type InvitationDialogProps = { invitation: ShownInvitation; onClose: () => void 
 
 const InvitationDialog = ({ invitation, onClose }: InvitationDialogProps) =>
   invitation.url === null ? (
-    <MailedDialog {...{ invitation, onClose }} />
+    <MailedDialog invitation={invitation} onClose={onClose} />
   ) : (
-    <LinkDialog {...{ invitation, onClose }} url={invitation.url} />
+    <LinkDialog invitation={invitation} onClose={onClose} url={invitation.url} />
   )
 
 const MailedDialog = ({ invitation, onClose }: InvitationDialogProps) => (
@@ -296,7 +298,10 @@ const ChangeDialog = ({ member, onClose }: { member: Member; onClose: () => void
   }
   return (
     <FormDialog
-      {...{ isBusy, draft, onClose, trouble }}
+      isBusy={isBusy}
+      draft={draft}
+      onClose={onClose}
+      trouble={trouble}
       title={`Change ${member.name}`}
       action="Save"
       refusal={error}

@@ -89,8 +89,8 @@ const ServiceTokens = () => {
           />
         )}
       </Fetched>
-      {asked?.for === 'making' && <MakeDialog {...{ onClose, onMade }} />}
-      {asked?.for === 'rotating' && <RotateDialog {...{ onClose, onMade }} token={asked.token} />}
+      {asked?.for === 'making' && <MakeDialog onClose={onClose} onMade={onMade} />}
+      {asked?.for === 'rotating' && <RotateDialog onClose={onClose} onMade={onMade} token={asked.token} />}
       {asked?.for === 'showing' && <TokenDialog shown={asked.shown} onClose={onClose} />}
       {asked?.for === 'revoking' && (
         <ConfirmDialog
@@ -129,7 +129,9 @@ const MakeDialog = ({ onClose, onMade }: DialogProps) => {
   }
   return (
     <FormDialog
-      {...{ isBusy, draft, onClose }}
+      isBusy={isBusy}
+      draft={draft}
+      onClose={onClose}
       title="Make a service token"
       action="Make the token"
       refusal={error}
@@ -190,7 +192,8 @@ const RotateDialog = ({ token, onClose, onMade }: DialogProps & { token: Service
   }
   return (
     <FormDialog
-      {...{ isBusy, onClose }}
+      isBusy={isBusy}
+      onClose={onClose}
       title={`Rotate the token of “${token.service}”`}
       action="Rotate the token"
       refusal={error}

@@ -107,7 +107,9 @@ const MakeDialog = ({ onClose, onMade }: { onClose: () => void; onMade: (made: S
   }
   return (
     <FormDialog
-      {...{ isBusy, draft, onClose }}
+      isBusy={isBusy}
+      draft={draft}
+      onClose={onClose}
       title="Make a token"
       action="Make the token"
       refusal={error}

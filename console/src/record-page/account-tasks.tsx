@@ -52,7 +52,7 @@ export const AccountTasks = ({ accountId, heading }: { accountId: string; headin
           ) : (
             <ul className="task-list">
               {items.map((task) => (
-                <Task key={task.id} {...{ task, mayWrite }} />
+                <Task key={task.id} task={task} mayWrite={mayWrite} />
               ))}
             </ul>
           )
@@ -166,7 +166,7 @@ const NewTask = ({ accountId, onEnd }: { accountId: string; onEnd: () => void })
           // It is the account of this page.
           .filter(({ kind }) => kind !== 'account')
           .map((field) => (
-            <Input key={field.name} {...{ form, field }} help={undefined} />
+            <Input key={field.name} form={form} field={field} help={undefined} />
           ))}
       </div>
       <div className="with-buttons">

@@ -22,7 +22,7 @@ export const Lead = ({ name, record }: { name: ListedName; record: AnyRecord }) 
   return (
     <dl className="lead">
       {shown.map((field) => (
-        <LeadField key={field.name} {...{ name, field, record }} />
+        <LeadField key={field.name} name={name} field={field} record={record} />
       ))}
     </dl>
   )

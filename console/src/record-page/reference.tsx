@@ -10,7 +10,7 @@ import { useMasthead } from '../session.tsx'
 export const NamedReference = ({ to, id }: { to: ListedName; id: string }) => {
   const masthead = useMasthead()
   const { data } = useQuery({ ...recordQuery(masthead, to, id), enabled: to !== 'publications' })
-  if (!data) return <Reference {...{ to, id }} />
+  if (!data) return <Reference to={to} id={id} />
   return (
     <Link to={kinds[to].one} id={id}>
       <bdi>{titleOf(to, data)}</bdi>

@@ -32,7 +32,7 @@ export const Timeline = ({ name, record }: { name: ListedName; record: AnyRecord
           return (
             <ol className="chain">
               {changes.map((change) => (
-                <Change key={change.number} {...{ name, change }} />
+                <Change key={change.number} name={name} change={change} />
               ))}
               {!query.hasNextPage && changes.at(-1)?.action !== 'created' && <Beginning record={record} />}
             </ol>

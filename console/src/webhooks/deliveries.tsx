@@ -55,7 +55,7 @@ export const Deliveries = ({ endpoint }: { endpoint: WebhookEndpoint }) => {
               {items.length === 0 ? (
                 <Nothing state={state} endpoint={endpoint} />
               ) : (
-                <DeliveryTable {...{ endpoint }} deliveries={items} onOpen={open} />
+                <DeliveryTable endpoint={endpoint} deliveries={items} onOpen={open} />
               )}
             </div>
             <OlderPages to="/admin/webhooks/$id" id={endpoint.id} parameters={parameters} next={next} />
@@ -125,7 +125,7 @@ const DeliveryTable = ({ endpoint, deliveries, onOpen }: DeliveryTableProps) => 
             <Ago at={delivery.createdAt} />
           </td>
           <td className="row-actions">
-            <ResendButton {...{ endpoint, delivery }} />
+            <ResendButton endpoint={endpoint} delivery={delivery} />
           </td>
         </tr>
       ))}

@@ -28,7 +28,7 @@ export const DeliveryDialog = ({ endpoint, id, onClose }: DeliveryDialogProps) =
               <button type="button" className="button" onClick={onClose}>
                 Close
               </button>
-              <ResendButton {...{ endpoint, delivery }} isMain />
+              <ResendButton endpoint={endpoint} delivery={delivery} isMain />
             </div>
           </div>
         )}

@@ -66,14 +66,14 @@ export const EndpointActions = ({ endpoint }: { endpoint: WebhookEndpoint }) => 
           ))
         }
       </Menu>
-      {asked?.for === 'changing' && <ChangeDialog {...{ endpoint, onClose }} />}
+      {asked?.for === 'changing' && <ChangeDialog endpoint={endpoint} onClose={onClose} />}
       {asked?.for === 'rotating' && (
-        <RotateDialog {...{ endpoint, onClose }} onMade={(shown) => setAsked({ for: 'showing', shown })} />
+        <RotateDialog endpoint={endpoint} onClose={onClose} onMade={(shown) => setAsked({ for: 'showing', shown })} />
       )}
       {asked?.for === 'showing' && <SecretOnce shown={asked.shown} onClose={onClose} />}
-      {asked?.for === 'replaying' && <ReplayDialog {...{ endpoint, onClose }} onDone={setTold} />}
-      {asked?.for === 'disabling' && <DisableDialog {...{ endpoint, onClose }} />}
-      {asked?.for === 'deleting' && <DeleteDialog {...{ endpoint, onClose }} />}
+      {asked?.for === 'replaying' && <ReplayDialog endpoint={endpoint} onClose={onClose} onDone={setTold} />}
+      {asked?.for === 'disabling' && <DisableDialog endpoint={endpoint} onClose={onClose} />}
+      {asked?.for === 'deleting' && <DeleteDialog endpoint={endpoint} onClose={onClose} />}
     </>
   )
 }

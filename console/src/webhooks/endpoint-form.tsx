@@ -82,7 +82,9 @@ export const MakeDialog = ({ onClose, onMade }: MakeDialogProps) => {
   }
   return (
     <FormDialog
-      {...{ isBusy, draft, onClose }}
+      isBusy={isBusy}
+      draft={draft}
+      onClose={onClose}
       title="Make an endpoint"
       action="Make the endpoint"
       refusal={error}
@@ -105,7 +107,8 @@ export const ChangeDialog = ({ endpoint, onClose }: { endpoint: WebhookEndpoint;
     set: setValues,
     draft,
   } = useDraft<Values>(`webhooks/${endpoint.id}`, {
-    ...{ url, description },
+    url,
+    description,
     events: endpoint.events.filter(isWebhookEventType),
   })
   const submit = async () => {
@@ -117,7 +120,10 @@ export const ChangeDialog = ({ endpoint, onClose }: { endpoint: WebhookEndpoint;
   }
   return (
     <FormDialog
-      {...{ isBusy, draft, onClose, trouble }}
+      isBusy={isBusy}
+      draft={draft}
+      onClose={onClose}
+      trouble={trouble}
       title={`Change “${nameOf(endpoint)}”`}
       action="Save"
       refusal={error}

@@ -33,7 +33,9 @@ export const ReplayDialog = ({ endpoint, onClose, onDone }: ReplayDialogProps) =
   }
   return (
     <FormDialog
-      {...{ isBusy, onClose, trouble }}
+      isBusy={isBusy}
+      onClose={onClose}
+      trouble={trouble}
       title="Send again from a moment on"
       action="Send again"
       refusal={isMissing || error}

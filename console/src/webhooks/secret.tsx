@@ -67,7 +67,8 @@ export const RotateDialog = ({ endpoint, onClose, onMade }: RotateDialogProps) =
   }
   return (
     <FormDialog
-      {...{ isBusy, onClose }}
+      isBusy={isBusy}
+      onClose={onClose}
       title={`Rotate the secret of “${nameOf(endpoint)}”?`}
       action="Rotate the secret"
       refusal={error}

@@ -35,7 +35,7 @@ export const WorkToDo = () => {
           parameters={{ status: 'grace', sort: 'expireDate' }}
         />
         <MyTasks>
-          {(parameters, more) => <Listed name="tasks" label="My open tasks" {...{ parameters, more }} />}
+          {(parameters, more) => <Listed name="tasks" label="My open tasks" parameters={parameters} more={more} />}
         </MyTasks>
         {isAdmin && <Imports />}
         {isAdmin && <Deliveries />}
@@ -59,7 +59,17 @@ const Listed = ({ name, label, parameters, isBad = false, more }: ListedProps) =
   const query = { ...queryOf(name, parameters, today), pageSize: 1 }
   const { data, error } = useQuery({ ...pageQuery(useMasthead(), name, query), enabled: today !== undefined })
   const count = data && (data.total ?? Number.POSITIVE_INFINITY)
-  return <Item to={kinds[name].list} {...{ label, parameters, count, isBad, more, error }} />
+  return (
+    <Item
+      to={kinds[name].list}
+      label={label}
+      parameters={parameters}
+      count={count}
+      isBad={isBad}
+      more={more}
+      error={error}
+    />
+  )
 }
 
 /** Only those that are neither completed nor undone are still somebody's work. */
@@ -74,7 +84,8 @@ const Imports = () => {
     <Item
       to="/admin/imports"
       label="Interrupted imports"
-      {...{ count, error }}
+      count={count}
+      error={error}
       parameters={{ state: 'interrupted' }}
       isBad
     />
@@ -90,9 +101,17 @@ const Deliveries = () => {
   const [only, second] = failing ?? []
   if (only && !second)
     return (
-      <Item to="/admin/webhooks/$id" id={only.id} {...{ label, count, error }} parameters={{ state: 'failed' }} isBad />
+      <Item
+        to="/admin/webhooks/$id"
+        id={only.id}
+        label={label}
+        count={count}
+        error={error}
+        parameters={{ state: 'failed' }}
+        isBad
+      />
     )
-  return <Item to="/admin/webhooks" {...{ label, count, error }} parameters={{}} isBad />
+  return <Item to="/admin/webhooks" label={label} count={count} error={error} parameters={{}} isBad />
 }
 
 type ItemProps = {

@@ -135,8 +135,15 @@ describe('the log', () => {
     assert.deepEqual(
       lines.map(({ resource, action }) => `${resource} ${action}`),
       [
-        ...['tenants created', 'members added', 'tokens created', 'tokens created', 'tokens rotated', 'tokens revoked'],
-        ...['members role_changed', 'users password_changed', 'members removed'],
+        'tenants created',
+        'members added',
+        'tokens created',
+        'tokens created',
+        'tokens rotated',
+        'tokens revoked',
+        'members role_changed',
+        'users password_changed',
+        'members removed',
       ],
     )
     for (const { author } of lines) assert.deepEqual(Object.keys(author), ['kind', 'name'])
@@ -173,10 +180,7 @@ describe('the log', () => {
     )
     assert.deepEqual(
       lines.map(({ resource, action }) => `${resource} ${action}`),
-      [
-        ...['sign_ins succeeded', 'consents given'],
-        ...['consents token_issued', 'consents token_issued', 'consents withdrawn'],
-      ],
+      ['sign_ins succeeded', 'consents given', 'consents token_issued', 'consents token_issued', 'consents withdrawn'],
     )
     for (const { author } of lines) assert.deepEqual([author.kind, author.address], ['visitor', '127.0.0.1'])
     assert.equal(lines[0]?.recordId, person.id)
@@ -209,8 +213,13 @@ describe('the log', () => {
     assert.deepEqual(
       lines.map(({ resource, action }) => `${resource} ${action}`),
       [
-        ...['imports begun', 'imports created', 'contacts updated', 'imports ended'],
-        ...['contacts updated', 'contacts removed', 'imports undone'],
+        'imports begun',
+        'imports created',
+        'contacts updated',
+        'imports ended',
+        'contacts updated',
+        'contacts removed',
+        'imports undone',
       ],
     )
     const names = (line: Line | undefined) => [line?.before, line?.after].map((value) => value?.name)

@@ -157,7 +157,11 @@ describe('oauth4webapi', () => {
     const state = oauth.generateRandomState()
     const address = new URL(server.authorization_endpoint ?? '')
     address.search = `${new URLSearchParams({
-      ...{ response_type: 'code', client_id: client.client_id, redirect_uri: callback, resource, state },
+      response_type: 'code',
+      client_id: client.client_id,
+      redirect_uri: callback,
+      resource,
+      state,
       scope: `openid ${prefixed('contacts:read', 'publications:read')}`,
       code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
@@ -266,16 +270,30 @@ describe('an authorization request is refused without a redirect', () => {
     'without a redirect URI': [{ redirect_uri: undefined }, 'invalid_request'],
   }
   const nearMisses = [
-    ...[`${callback}/`, `${callback}?`, `${callback}?a=b`, `${callback}#`, `${callback}#a`, `${callback}%20`],
-    ...['https://app.example/Callback', 'https://app.example/callback/../callback', 'https://app.example//callback'],
-    ...['https://app.example/%63allback', 'https://APP.example/callback', 'https://app.example:443/callback'],
-    ...[
-      'http://app.example/callback',
-      'https://app.example.evil.example/callback',
-      'https://user@app.example/callback',
-    ],
-    ...['https://app.example\\@evil.example/callback', 'https://evil.example/callback', 'app.example/callback'],
-    ...['//app.example/callback', 'javascript:alert(1)', '', ' ', `${callback} https://evil.example`, `${callback}\0`],
+    `${callback}/`,
+    `${callback}?`,
+    `${callback}?a=b`,
+    `${callback}#`,
+    `${callback}#a`,
+    `${callback}%20`,
+    'https://app.example/Callback',
+    'https://app.example/callback/../callback',
+    'https://app.example//callback',
+    'https://app.example/%63allback',
+    'https://APP.example/callback',
+    'https://app.example:443/callback',
+    'http://app.example/callback',
+    'https://app.example.evil.example/callback',
+    'https://user@app.example/callback',
+    'https://app.example\\@evil.example/callback',
+    'https://evil.example/callback',
+    'app.example/callback',
+    '//app.example/callback',
+    'javascript:alert(1)',
+    '',
+    ' ',
+    `${callback} https://evil.example`,
+    `${callback}\0`,
   ]
   for (const uri of nearMisses)
     refusals[`to ${JSON.stringify(uri)}`] = [
@@ -689,8 +707,11 @@ describe('the tenant of a token', async () => {
       const verifier = newVerifier()
       const called = await browser.answer(authorizationRequest(application, verifier), { person: both, tenantId: id })
       const { body } = await token({
-        ...{ grant_type: 'authorization_code', client_id: application.clientId, redirect_uri: callback },
-        ...{ code: called.searchParams.get('code') ?? '', code_verifier: verifier },
+        grant_type: 'authorization_code',
+        client_id: application.clientId,
+        redirect_uri: callback,
+        code: called.searchParams.get('code') ?? '',
+        code_verifier: verifier,
       })
       held.push(body)
       tenants.push(decodeJwt(body.access_token).tenant)

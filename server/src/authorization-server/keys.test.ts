@@ -67,7 +67,8 @@ describe('the signing key', () => {
 
   test('is made also where that takes longer than a transaction may idle', async (context) => {
     const serving = await startServing(['--port', '0'], {
-      ...{ DATABASE_URL: await cloneTemplate(), MASTHEAD_SECRET: secret },
+      DATABASE_URL: await cloneTemplate(),
+      MASTHEAD_SECRET: secret,
       NODE_OPTIONS: `--import=${new URL('../../test/outside/slow-keys.ts', import.meta.url)}`,
     })
     context.after(() => serving.kill())

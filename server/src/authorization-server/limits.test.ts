@@ -30,7 +30,10 @@ const strict = async (limits: Partial<RateLimits>) => {
     get: (url: string, remoteAddress: string, headers = {}) => injectRequest(app, { url, remoteAddress, headers }),
     post: (url: string, remoteAddress: string, fields: Parameters, headers = {}) =>
       injectRequest(app, {
-        ...{ method: 'POST', url, remoteAddress, payload: `${new URLSearchParams(fields as Record<string, string>)}` },
+        method: 'POST',
+        url,
+        remoteAddress,
+        payload: `${new URLSearchParams(fields as Record<string, string>)}`,
         headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
       }),
   }
@@ -256,18 +259,19 @@ describe('the tokens that an application is given', () => {
 
   test('of the console for one viewer leave everybody else theirs, whatever addresses the viewer has', async (context) => {
     const app = await buildApp({
-      ...{ database: service.database, baseUrl, delegation: { issuer: baseUrl, secret } },
-      ...{ trustedProxies: ['192.0.2.0/24'], rateLimits: { ...generous, application: 6 } },
+      database: service.database,
+      baseUrl,
+      delegation: { issuer: baseUrl, secret },
+      trustedProxies: ['192.0.2.0/24'],
+      rateLimits: { ...generous, application: 6 },
     })
     context.after(() => app.close())
     const from = (address: string, fields: Record<string, string>) =>
       injectRequest(app, {
-        ...{
-          method: 'POST',
-          url: '/oauth2/token',
-          remoteAddress: '192.0.2.1',
-          payload: `${new URLSearchParams(fields)}`,
-        },
+        method: 'POST',
+        url: '/oauth2/token',
+        remoteAddress: '192.0.2.1',
+        payload: `${new URLSearchParams(fields)}`,
         headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-forwarded-for': address },
       })
     const open = async (who: Person) => {
@@ -275,8 +279,12 @@ describe('the tokens that an application is given', () => {
       const code = called.searchParams.get('code')
       assert.ok(code)
       return {
-        ...{ grant_type: 'authorization_code', client_id: consoleId, redirect_uri: called.origin + called.pathname },
-        ...{ code, code_verifier: verifier, resource: baseUrl + managementApi.basePath },
+        grant_type: 'authorization_code',
+        client_id: consoleId,
+        redirect_uri: called.origin + called.pathname,
+        code,
+        code_verifier: verifier,
+        resource: baseUrl + managementApi.basePath,
       }
     }
 

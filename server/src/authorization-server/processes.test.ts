@@ -104,8 +104,10 @@ test('what a proxy says of its caller counts where TRUST_PROXY names the proxy',
   const told = async (origin: string): Promise<string> => {
     const requestId = randomUUID()
     const headers = {
-      ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      ...{ 'x-request-id': requestId, 'x-forwarded-for': second },
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'x-request-id': requestId,
+      'x-forwarded-for': second,
     }
     const body = JSON.stringify({ company: 'Acme' })
     assert.equal((await fetch(`${origin}/customer-api/v1/accounts`, { method: 'POST', headers, body })).status, 201)

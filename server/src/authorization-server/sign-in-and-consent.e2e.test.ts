@@ -54,7 +54,11 @@ const grace = await newPerson('Grace Hopper', [[gazette, 'editor']])
 
 const newApplication = (given: Partial<NewApplication> = {}) =>
   registerApplication(query, operator, {
-    ...{ name: 'Ledger Sync', redirectUris: [callback], scopes: allScopes, isNative: false, mayRefresh: false },
+    name: 'Ledger Sync',
+    redirectUris: [callback],
+    scopes: allScopes,
+    isNative: false,
+    mayRefresh: false,
     ...given,
   })
 const ledgerSync = await newApplication()

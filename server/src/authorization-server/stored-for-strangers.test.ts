@@ -76,18 +76,24 @@ const routes = [
 const long = 'x'.repeat(3_500)
 const tooLong = 'x'.repeat(7_000)
 const parameters = [
-  ...[
-    'state',
-    'nonce',
-    'ui_locales',
-    'claims_locales',
-    'login_hint',
-    'id_token_hint',
-    'acr_values',
-    'display',
-    'tenant',
-  ],
-  ...['scope', 'max_age', 'prompt', 'resource', 'response_mode', 'response_type', 'claims', 'registration', 'unknown'],
+  'state',
+  'nonce',
+  'ui_locales',
+  'claims_locales',
+  'login_hint',
+  'id_token_hint',
+  'acr_values',
+  'display',
+  'tenant',
+  'scope',
+  'max_age',
+  'prompt',
+  'resource',
+  'response_mode',
+  'response_type',
+  'claims',
+  'registration',
+  'unknown',
 ]
 
 describe('a stranger leaves next to nothing behind, and for minutes', () => {
@@ -101,7 +107,8 @@ describe('a stranger leaves next to nothing behind, and for minutes', () => {
       for (const value of ['', long]) {
         const url = `${path.replaceAll(/\{\w+\}/g, 'x'.repeat(value.length / 2))}?state=${value}&ui_locales=${value}`
         await injectRequest(app, {
-          ...{ method: method as 'POST', url },
+          method: method as 'POST',
+          url,
           headers: {
             'content-type': 'application/x-www-form-urlencoded',
             'x-request-id': value.slice(0, 128),
@@ -181,7 +188,9 @@ describe('wrong passwords', () => {
   })
   const attempt = (host: number, email: string) =>
     injectRequest(app, {
-      ...{ method: 'POST', url: address, remoteAddress: `198.51.100.${host}` },
+      method: 'POST',
+      url: address,
+      remoteAddress: `198.51.100.${host}`,
       headers: { cookie, 'content-type': 'application/x-www-form-urlencoded' },
       payload: `${new URLSearchParams({ email, password: 'wrong horse battery' })}`,
     })

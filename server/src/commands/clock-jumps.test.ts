@@ -29,19 +29,21 @@ describe('when the clock is set forward and back while it serves', async () => {
   }
   const start = async () => {
     serving = await startServing([], {
-      ...{ DATABASE_URL: right.connectionString, MASTHEAD_SECRET: secret, BASE_URL: baseUrl },
-      ...{ PORT: new URL(origin).port, RATE_LIMIT_TOKEN: '30' },
-      ...{
-        NODE_OPTIONS: `--import=${new URL('../../test/processes/shifted-clock.ts', import.meta.url)}`,
-        CLOCK_OFFSET_FILE: offset,
-      },
+      DATABASE_URL: right.connectionString,
+      MASTHEAD_SECRET: secret,
+      BASE_URL: baseUrl,
+      PORT: new URL(origin).port,
+      RATE_LIMIT_TOKEN: '30',
+      NODE_OPTIONS: `--import=${new URL('../../test/processes/shifted-clock.ts', import.meta.url)}`,
+      CLOCK_OFFSET_FILE: offset,
     })
   }
   const call = async (method: string, path: string, token: string, body?: object, key?: string) => {
     const response = await fetch(`${origin}/customer-api/v1${path}`, {
       method,
       headers: {
-        ...{ authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+        authorization: `Bearer ${token}`,
+        ...(body && { 'content-type': 'application/json' }),
         ...(key && { 'idempotency-key': key }),
       },
       ...(body && { body: JSON.stringify(body) }),

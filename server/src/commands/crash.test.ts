@@ -35,7 +35,8 @@ describe('after kill -9 in the middle of writes', async () => {
   }
   const call = async (method: string, path: string, body?: object, key?: string) => {
     const headers = {
-      ...{ authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      authorization: `Bearer ${token}`,
+      ...(body && { 'content-type': 'application/json' }),
       ...(key && { 'idempotency-key': key }),
     }
     const given = body ? { body: JSON.stringify(body) } : {}

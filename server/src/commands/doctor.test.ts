@@ -66,9 +66,24 @@ describe('masthead doctor', () => {
     const { healthy, findings } = await diagnose(environment)
     assert.equal(healthy, true)
     assert.deepEqual(Object.keys(findings), [
-      ...['configuration', 'address', 'proxies', 'data folder', 'disk', 'open files', 'database'],
-      ...['server', 'role', 'extensions', 'schema', 'row-level security', 'durability', 'clock', 'connections'],
-      ...['secret', 'signing keys', 'webhooks'],
+      'configuration',
+      'address',
+      'proxies',
+      'data folder',
+      'disk',
+      'open files',
+      'database',
+      'server',
+      'role',
+      'extensions',
+      'schema',
+      'row-level security',
+      'durability',
+      'clock',
+      'connections',
+      'secret',
+      'signing keys',
+      'webhooks',
     ])
     assert.deepEqual([...new Set(Object.values(findings).map(({ status }) => status))], ['ok'])
   })

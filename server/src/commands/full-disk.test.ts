@@ -44,11 +44,14 @@ describe('on a disk that is full', { skip }, () => {
 
   const call = async (method: string, path: string, body?: object, key?: string) => {
     const headers = {
-      ...{ authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      authorization: `Bearer ${token}`,
+      ...(body && { 'content-type': 'application/json' }),
       ...(key && { 'idempotency-key': key }),
     }
     const response = await fetch(serving.announced.api + path, {
-      ...{ method, headers, signal: AbortSignal.timeout(15_000) },
+      method,
+      headers,
+      signal: AbortSignal.timeout(15_000),
       ...(body && { body: JSON.stringify(body) }),
     })
     const { status } = response

@@ -174,7 +174,15 @@ const groupColumns = ['rows', 'column', 'reason', 'lines']
 const readingOf = ({ columns, spreadsheet, ...flags }: ImportOptions): ReadingOptions => {
   const { resource, encoding, escapes, sheet, dates, decimal, timeZone, epoch, ignoreUnknown } = flags
   return {
-    ...{ resource, encoding, escapes, sheet, dates, decimal, timeZone, epoch, ignoreUnknown },
+    resource,
+    encoding,
+    escapes,
+    sheet,
+    dates,
+    decimal,
+    timeZone,
+    epoch,
+    ignoreUnknown,
     columns: columns?.split(',').map((name) => name.trim()),
     isForSpreadsheet: spreadsheet,
   }
@@ -191,7 +199,8 @@ const run = async (paths: string[], options: ImportOptions): Promise<ImportSumma
         runApart(
           { connection, tenantId, paths, options: importOptions },
           {
-            ...{ signal, cancelled },
+            signal,
+            cancelled,
             onProgress: ({ step, what, done, of, rows }) =>
               progress.show({ what: step === 'reading' ? what : step, done, of: of || null, rows }),
             onEvent: (event) => {
@@ -229,7 +238,10 @@ const show = (summary: ImportSummary, _paths: string[], { dryRun, tenant }: Impo
   if (refused > 0) {
     showLines('', `${count(refused, 'row')} refused:`)
     const rows = groups.map(({ lines, count: rows, file, column, reason, example }) => ({
-      ...{ file, column, rows, reason: rows === 1 ? example : reason },
+      file,
+      column,
+      rows,
+      reason: rows === 1 ? example : reason,
       lines: lines.join(', ') + (rows > lines.length ? ', …' : ''),
     }))
     showTable(rows, files.length > 1 ? ['file', ...groupColumns] : groupColumns)

@@ -104,13 +104,20 @@ describe('every command', { concurrency: 2 }, () => {
   test('says what to do, whatever is missing, unknown or away', async () => {
     const away = { ...environment, DATABASE_URL: `postgres://a:b@127.0.0.1:${await unusedPort()}/x` }
     const samples: Record<string, string> = {
-      ...{ '--tenant': 'nobody', '--scopes': 'contacts:read', '--url': 'http://localhost:1/in', '--since': '30d' },
-      ...{ '--events': 'contact.created', '--time-zone': 'UTC', '--to': join(folder, 'none', 'file') },
+      '--tenant': 'nobody',
+      '--scopes': 'contacts:read',
+      '--url': 'http://localhost:1/in',
+      '--since': '30d',
+      '--events': 'contact.created',
+      '--time-zone': 'UTC',
+      '--to': join(folder, 'none', 'file'),
     }
     /** What is not mandatory by itself, but needed. */
     const more: Record<string, string[]> = {
-      ...{ 'token create': ['--service', 'x'], 'user create': ['--name', 'x', '--password-stdin'] },
-      ...{ 'audit export': ['--tenant', 'nobody'], import: ['--tenant', 'nobody'] },
+      'token create': ['--service', 'x'],
+      'user create': ['--name', 'x', '--password-stdin'],
+      'audit export': ['--tenant', 'nobody'],
+      import: ['--tenant', 'nobody'],
     }
     // These ask no database, refuse DATABASE_URL, or examine what is away.
     const apart =
@@ -148,15 +155,14 @@ describe('every command', { concurrency: 2 }, () => {
   test('says the same in a process of its own as in a session of these tests', async () => {
     const { slug } = await service.newTenant()
     for (const command of [
-      ...[
-        'openapi',
-        `import list --tenant ${slug} --json`,
-        'tenant --help',
-        'tenan list',
-        'tenant list --jsn',
-        'token',
-      ],
-      ...['tenant create acme --name Again', 'user set-password --email eve@acme.example --password-stdin'],
+      'openapi',
+      `import list --tenant ${slug} --json`,
+      'tenant --help',
+      'tenan list',
+      'tenant list --jsn',
+      'token',
+      'tenant create acme --name Again',
+      'user set-password --email eve@acme.example --password-stdin',
     ]) {
       const given = [command.split(' '), environment, 'correct horse'] as const
       assert.deepEqual(await runInSession(...given), await runMasthead(...given), command)

@@ -38,8 +38,12 @@ const commandsIn =
 const canSignIn = async (url: string, email: string, password: string): Promise<boolean> => {
   const browser = new Browser(url)
   const parameters = form({
-    ...{ response_type: 'code', client_id: 'masthead-console', redirect_uri: `${url}/signed-in`, scope: 'openid' },
-    ...{ code_challenge: challengeOf(newVerifier()), code_challenge_method: 'S256' },
+    response_type: 'code',
+    client_id: 'masthead-console',
+    redirect_uri: `${url}/signed-in`,
+    scope: 'openid',
+    code_challenge: challengeOf(newVerifier()),
+    code_challenge_method: 'S256',
   })
   const asked = await browser.follow(`/oauth2/authorize?${parameters}`)
   const answered = await browser.follow(actionOf(asked, 'sign-in') ?? '', { email, password })

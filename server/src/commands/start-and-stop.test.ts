@@ -40,7 +40,8 @@ const post = async (api: string, path: string, body: object): Promise<Response> 
   fetch(api + path, {
     method: 'POST',
     headers: {
-      ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
       // Those without one wait for each other in the process.
       'idempotency-key': randomUUID(),
     },

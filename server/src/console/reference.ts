@@ -49,10 +49,15 @@ const configuration = {
   url: `${basePath}/openapi.json`,
   authentication: { preferredSecurityScheme: 'personalAccessToken' },
   // Nothing on the page reaches for a service outside.
-  ...{ telemetry: false, withDefaultFonts: false, showDeveloperTools: 'never', hideClientButton: true },
-  ...{ agent: { disabled: true }, mcp: { disabled: true } },
+  telemetry: false,
+  withDefaultFonts: false,
+  showDeveloperTools: 'never',
+  hideClientButton: true,
+  agent: { disabled: true },
+  mcp: { disabled: true },
   // The portal has the colours, and the switch between light and dark.
-  ...{ theme: 'none', hideDarkModeToggle: true },
+  theme: 'none',
+  hideDarkModeToggle: true,
 }
 
 /** The colours are those of the console, see console/src/design/tokens.css. */

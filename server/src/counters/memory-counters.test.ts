@@ -52,7 +52,10 @@ describe('threads of one process', () => {
 test('two workers of a service share the minute of a token', async () => {
   const service = await startService()
   const serving = await startServing(['--no-work', '--port', '0'], {
-    ...{ DATABASE_URL: service.connectionString, MASTHEAD_SECRET: secret, WORKERS: '2', RATE_LIMIT_TOKEN: '20' },
+    DATABASE_URL: service.connectionString,
+    MASTHEAD_SECRET: secret,
+    WORKERS: '2',
+    RATE_LIMIT_TOKEN: '20',
   })
   const { port } = new URL(serving.announced.url)
   const authorization = `Bearer ${await (await service.newTenant()).serviceToken()}`
@@ -72,12 +75,10 @@ test('two workers of a service share the minute of a token', async () => {
 test('two workers of a service count unknown tokens together, and let those that one of them knows go on', async () => {
   const service = await startService()
   const serving = await startServing(['--no-work', '--port', '0'], {
-    ...{
-      DATABASE_URL: service.connectionString,
-      MASTHEAD_SECRET: secret,
-      WORKERS: '2',
-      RATE_LIMIT_UNKNOWN_TOKENS: '10',
-    },
+    DATABASE_URL: service.connectionString,
+    MASTHEAD_SECRET: secret,
+    WORKERS: '2',
+    RATE_LIMIT_UNKNOWN_TOKENS: '10',
   })
   const tenant = await service.newTenant()
   const [inUse, unseen] = [await tenant.serviceToken(), await tenant.serviceToken()]

@@ -119,8 +119,11 @@ describe('services with one Redis', { skip: withoutRedis }, async () => {
     const token = await tenant.serviceToken()
     const url = await freeAddress('localhost')
     const node = await startServing(['--no-work', '--port', new URL(url).port], {
-      ...{ DATABASE_URL: one.connectionString, REDIS_URL: redis.url, MASTHEAD_SECRET: secret },
-      ...{ MASTHEAD_DATA_DIR: dataDirectory, RATE_LIMIT_AT_ONCE: '3' },
+      DATABASE_URL: one.connectionString,
+      REDIS_URL: redis.url,
+      MASTHEAD_SECRET: secret,
+      MASTHEAD_DATA_DIR: dataDirectory,
+      RATE_LIMIT_AT_ONCE: '3',
     })
     const release = await holdCreates()
     const body = JSON.stringify({ accountId: 'A' })
@@ -177,8 +180,11 @@ describe('a service whose Redis', { skip: withoutRedis }, async () => {
   const service = await startService({ rateLimits: { ...generous, token: 3 }, counting: { redisUrl: redis.url } })
   const tenant = await service.newTenant()
   const environment = {
-    ...{ DATABASE_URL: service.connectionString, REDIS_URL: redis.url, MASTHEAD_SECRET: secret },
-    ...{ MASTHEAD_DATA_DIR: await temporaryDataDirectory(), RATE_LIMIT_TOKEN: '3' },
+    DATABASE_URL: service.connectionString,
+    REDIS_URL: redis.url,
+    MASTHEAD_SECRET: secret,
+    MASTHEAD_DATA_DIR: await temporaryDataDirectory(),
+    RATE_LIMIT_TOKEN: '3',
   }
 
   const replicate = (...of: [string, string]) => redis.ask((client) => client.sendCommand(['REPLICAOF', ...of]))

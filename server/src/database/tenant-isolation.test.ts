@@ -32,22 +32,25 @@ const service = await startService()
 /** The tables of a tenant's records and of what is kept about them. */
 const tables = [
   ...resourceNames,
-  ...[
-    'heads',
-    'tallies',
-    'removed_records',
-    'search_texts',
-    'imports',
-    'import_creations',
-    'import_parts',
-    'import_runs',
-    'import_mappings',
-    'exports',
-    'export_chunks',
-    'import_changes',
-    'idempotency_records',
-  ],
-  ...['webhook_endpoints', 'webhook_events', 'webhook_deliveries', 'audit_keys', 'audit_entries', 'audit_links'],
+  'heads',
+  'tallies',
+  'removed_records',
+  'search_texts',
+  'imports',
+  'import_creations',
+  'import_parts',
+  'import_runs',
+  'import_mappings',
+  'exports',
+  'export_chunks',
+  'import_changes',
+  'idempotency_records',
+  'webhook_endpoints',
+  'webhook_events',
+  'webhook_deliveries',
+  'audit_keys',
+  'audit_entries',
+  'audit_links',
 ]
 /** What the role can read and not write, but by the functions that add to the log. */
 const auditTables = ['audit_keys', 'audit_entries', 'audit_links']
@@ -193,7 +196,8 @@ describe('under the role that serves', () => {
       from pg_class join pg_attribute on attrelid = pg_class.oid and attname = 'tenant_id'
       where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace`)
     const expected = rows.map(({ name }) => ({
-      ...{ name, enabled: !withoutPolicy.includes(name) },
+      name,
+      enabled: !withoutPolicy.includes(name),
       forced: !withoutPolicy.includes(name) && !readByTheirOwner.includes(name),
     }))
     assert.deepEqual(rows, expected)
@@ -235,8 +239,12 @@ test('many calls of many tenants at once, over the shared connections, each see 
     const other = tenants[(index + 1) % 10]?.contact
     const kind = Math.floor(index / 10) % 6
     const path = [
-      ...[`/contacts/${contact}`, '/contacts?pageSize=3', '/accounts/SAME', '/contacts?search=ada&accountId=SAME'],
-      ...[`/contacts/${other}`, '/contacts?search=lovelace'],
+      `/contacts/${contact}`,
+      '/contacts?pageSize=3',
+      '/accounts/SAME',
+      '/contacts?search=ada&accountId=SAME',
+      `/contacts/${other}`,
+      '/contacts?search=lovelace',
     ][kind]
     const answer = await service.call('GET', path ?? '', { token })
     if (kind === 4) return assert.equal(answer.status, 404)
@@ -391,11 +399,9 @@ describe('served by the plain owner of the database', () => {
     const secret = receiver.secret.replace('whsec_', '')
     await attach(database.forTenant(red.id), { url: receiver.url, secret, installation: 'a secret for tests' })
     const worker = new DeliveryWorker({
-      ...{
-        connection: { connectionString: url, role: null },
-        secret: async () => 'a secret for tests',
-        allowPrivate: true,
-      },
+      connection: { connectionString: url, role: null },
+      secret: async () => 'a secret for tests',
+      allowPrivate: true,
       onError: assert.fail,
     })
     for (const { contact, token } of [red, blue]) await call('DELETE', `/contacts/${contact}`, token)

@@ -12,7 +12,13 @@ export type TenantColumn = { name: string; type: string; isNeeded: boolean; isRe
 
 /** Read before the tenant of a call is known, or for all tenants at once, so no policy can hold them. */
 export const withoutPolicy: readonly string[] = [
-  ...['users', 'memberships', 'access_tokens', 'applications', 'consents', 'invitations', 'audit_waiting'],
+  'users',
+  'memberships',
+  'access_tokens',
+  'applications',
+  'consents',
+  'invitations',
+  'audit_waiting',
 ]
 
 /** Read by functions of their owner's, which name the tenant themselves, so no policy is forced on their owner. */

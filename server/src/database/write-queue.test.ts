@@ -64,7 +64,8 @@ type Sent = { token: string; name: string; accountId?: string; key?: string }
 
 const send = ({ token, name, accountId = 'C-1', key }: Sent) =>
   service.call('POST', '/contacts', {
-    ...{ token, body: { accountId, name } },
+    token,
+    body: { accountId, name },
     headers: { 'x-request-id': `of-${name}`, ...(key && { 'idempotency-key': key }) },
   })
 
@@ -118,7 +119,9 @@ const entriesOf = async ({ id }: TestTenant) => {
 /** Who created whom, as the audit log tells. */
 const noted = async (tenant: TestTenant): Promise<unknown[]> =>
   (await entriesOf(tenant)).map(({ author, action, values }) => [
-    ...[action, 'requestId' in author && author.requestId, JSON.parse(values ?? 'null').after.name],
+    action,
+    'requestId' in author && author.requestId,
+    JSON.parse(values ?? 'null').after.name,
   ])
 
 describe('creates of one tenant that wait for each other', () => {
@@ -254,8 +257,18 @@ describe('writes of one batch', () => {
     const token = await tenant.serviceToken()
     const account = await service.call('GET', '/accounts/C-2', { token })
     const body = {
-      ...{ accountId: 'C-2', firstName: 'Ada "A."', lastName: 'Lövelace', phone: '1', phone2: '2', extension: '3' },
-      ...{ hideContact: true, subsOnly: true, doNotEmail: false, email: 'ada@example.com', title: '\\', notes: '😀\n' },
+      accountId: 'C-2',
+      firstName: 'Ada "A."',
+      lastName: 'Lövelace',
+      phone: '1',
+      phone2: '2',
+      extension: '3',
+      hideContact: true,
+      subsOnly: true,
+      doNotEmail: false,
+      email: 'ada@example.com',
+      title: '\\',
+      notes: '😀\n',
     }
     const create = (accountId: string) => service.call('POST', '/contacts', { token, body: { ...body, accountId } })
     const alone = await create('C-2')

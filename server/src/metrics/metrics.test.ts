@@ -30,7 +30,9 @@ const requests = (samples: readonly Sample[], labels: Record<string, string> = {
 describe('the metrics of two workers', async () => {
   const serving = await startServing(['--port', '0', '--no-work'], {
     ...environment,
-    ...{ WORKERS: '2', METRICS_PORT: '0', NODE_OPTIONS: mortal },
+    WORKERS: '2',
+    METRICS_PORT: '0',
+    NODE_OPTIONS: mortal,
   })
   after(() => serving.kill())
   const { url, metrics = '' } = serving.announced
@@ -216,7 +218,11 @@ describe('the metrics of two workers', async () => {
 describe('the metrics of one worker', async () => {
   const serving = await startServing(['--port', '0', '--no-work'], {
     ...environment,
-    ...{ METRICS_PORT: '0', RATE_LIMIT: 'on', RATE_LIMIT_TOKEN: '3', RATE_LIMIT_TENANT: '5', RATE_LIMIT_ADDRESS: '4' },
+    METRICS_PORT: '0',
+    RATE_LIMIT: 'on',
+    RATE_LIMIT_TOKEN: '3',
+    RATE_LIMIT_TENANT: '5',
+    RATE_LIMIT_ADDRESS: '4',
   })
   after(() => serving.kill())
   const { metrics = '' } = serving.announced

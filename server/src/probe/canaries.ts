@@ -81,7 +81,10 @@ export const makeCanary = async (database: Database, twins: Twins, count: number
   })
   const ids = resourceNames.flatMap((resource) => (records[resource] ?? []).map((record) => String(record.id)))
   return {
-    ...{ id, mark, records: byResource((resource) => records[resource] ?? []), exports },
+    id,
+    mark,
+    records: byResource((resource) => records[resource] ?? []),
+    exports,
     ids: new Set([id, ...ids, ...exports]),
   }
 }

@@ -58,7 +58,9 @@ const canaryCount = async (): Promise<number> => {
 
 const probeOnce = (url = service.origin) =>
   probe(service.database, {
-    ...{ url, secret: async () => secret, signal: new AbortController().signal },
+    url,
+    secret: async () => secret,
+    signal: new AbortController().signal,
     onProgress: () => {},
   })
 
@@ -196,7 +198,7 @@ describe('a policy that is missing', () => {
     const changed = leaks.filter(({ seen }) => seen === 'changed by calls of the other tenant')
     assert.deepEqual(
       changed.map(({ table }) => table).filter((table) => table === 'contacts' || table === 'heads'),
-      [...['heads', 'contacts']],
+      ['heads', 'contacts'],
     )
     const [leak] = leaks.filter(({ operation }) => operation)
     assert.match(leak?.requestId ?? '', /^probe-\d+-\d+$/)
@@ -259,7 +261,8 @@ describe('behind a faulty gateway', () => {
     for await (const chunk of request) chunks.push(chunk)
     const given = request.headers as Record<string, string> // none comes twice
     const answer = await fetch(service.origin + request.url, {
-      ...{ method: request.method ?? '', headers: { ...given, 'accept-encoding': 'identity' } },
+      method: request.method ?? '',
+      headers: { ...given, 'accept-encoding': 'identity' },
       ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
     })
     let text = await answer.text()

@@ -48,7 +48,12 @@ export type Plan = {
 }
 
 const knownHeaders: readonly string[] = [
-  ...['If-None-Match', 'If-Match', 'Idempotency-Key', 'Last-Event-ID', 'Range', 'If-Range'],
+  'If-None-Match',
+  'If-Match',
+  'Idempotency-Key',
+  'Last-Event-ID',
+  'Range',
+  'If-Range',
 ]
 
 export const planOf = (operation: LiveOperation, twins: Twins, word: string): Plan => {

@@ -62,9 +62,33 @@ const withRespelledWords = (normalised: string): string => {
 
 /** Letters and signs that Unicode does not decompose, as people write them without. */
 const plainLetters: Readonly<Record<string, string>> = {
-  ...{ æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', ɖ: 'd', þ: 'th', ħ: 'h', ŧ: 't', ŋ: 'n', ĸ: 'k' },
-  ...{ ƀ: 'b', ɓ: 'b', ɗ: 'd', ǥ: 'g', ɨ: 'i', ƚ: 'l', ɔ: 'o', ɛ: 'e', ʉ: 'u', ƶ: 'z' },
-  ...{ '‘': "'", '’': "'", ʼ: "'", '‐': '-', '–': '-' },
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  ɖ: 'd',
+  þ: 'th',
+  ħ: 'h',
+  ŧ: 't',
+  ŋ: 'n',
+  ĸ: 'k',
+  ƀ: 'b',
+  ɓ: 'b',
+  ɗ: 'd',
+  ǥ: 'g',
+  ɨ: 'i',
+  ƚ: 'l',
+  ɔ: 'o',
+  ɛ: 'e',
+  ʉ: 'u',
+  ƶ: 'z',
+  '‘': "'",
+  '’': "'",
+  ʼ: "'",
+  '‐': '-',
+  '–': '-',
 }
 const letters = Object.keys(plainLetters).join('')
 const anyLetter = new RegExp(`[${letters}]`, 'g')

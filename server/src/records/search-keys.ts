@@ -7,11 +7,31 @@ const capital = 'Z'
 
 /** Behind each letter those that follow it in one of some fifty names and addresses: a search finds enough of them by reading in order. */
 const common: Readonly<Record<string, string>> = {
-  ...{ a: 'abcdfghijklmnprstuvz', b: 'abeiloruy', c: 'acehiklortuyz', d: 'aeiorsu', e: 'abcdefghijklmnoprstuvwxz' },
-  ...{ f: 'aefilortu', g: 'aeghilnorsu', h: 'aeilortu', i: 'abcdefgjklmnoprstuvz', j: 'aeou', k: 'aeilnorstu' },
-  ...{ l: 'adeilmnostuy', m: 'abeimopsuy', n: 'acdefghiknostuvyz', o: 'bcdefgiklmnoprstuvwz', p: 'aeiloprstu' },
-  ...{ q: 'u', r: 'abcdefgiklmnoprstuvyz', s: 'abcefhiklmnopstuvz', t: 'aehilorstuy', u: 'abcdefgijlmnprst' },
-  ...{ v: 'aeio', w: 'aeioy', y: 'cms', z: 'aeiouyz' },
+  a: 'abcdfghijklmnprstuvz',
+  b: 'abeiloruy',
+  c: 'acehiklortuyz',
+  d: 'aeiorsu',
+  e: 'abcdefghijklmnoprstuvwxz',
+  f: 'aefilortu',
+  g: 'aeghilnorsu',
+  h: 'aeilortu',
+  i: 'abcdefgjklmnoprstuvz',
+  j: 'aeou',
+  k: 'aeilnorstu',
+  l: 'adeilmnostuy',
+  m: 'abeimopsuy',
+  n: 'acdefghiknostuvyz',
+  o: 'bcdefgiklmnoprstuvwz',
+  p: 'aeiloprstu',
+  q: 'u',
+  r: 'abcdefgiklmnoprstuvyz',
+  s: 'abcefhiklmnopstuvz',
+  t: 'aehilorstuy',
+  u: 'abcdefgijlmnprst',
+  v: 'aeio',
+  w: 'aeioy',
+  y: 'cms',
+  z: 'aeiouyz',
 }
 
 /** Of two letters, or of a letter and a digit. */

@@ -131,7 +131,8 @@ describe('traces', () => {
   test('disturb nobody when they cannot be sent', async () => {
     const receiver = await startReceiver({ hangs: true })
     const { serving, call } = await start({
-      ...{ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint, OTEL_EXPORTER_OTLP_TIMEOUT: '4000' },
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint,
+      OTEL_EXPORTER_OTLP_TIMEOUT: '4000',
     })
     // As many as make two parcels.
     for (let count = 0; count < 400; count++) {
@@ -148,7 +149,8 @@ describe('traces', () => {
   test('are sampled as OpenTelemetry says', async () => {
     const receiver = await startReceiver()
     const { serving, call } = await start({
-      ...{ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint, OTEL_TRACES_SAMPLER: 'always_off' },
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint,
+      OTEL_TRACES_SAMPLER: 'always_off',
     })
     await call('GET', '/contacts', { traceparent: `00-${traceId}-${callerSpan}-01` })
     await serving.stop()

@@ -59,23 +59,27 @@ const populate = async (tenant: TestTenant): Promise<void> => {
     'accounts.ndjson': texts
       .map((text, index) =>
         JSON.stringify({
-          ...{ accountId: index === 0 ? 'X' : `X${text.slice(0, 20)}`, company: text, category: text, quality: null },
-          ...{ userId: text, primaryPublicationId: null, notes: undefined },
+          accountId: index === 0 ? 'X' : `X${text.slice(0, 20)}`,
+          company: text,
+          category: text,
+          quality: null,
+          userId: text,
+          primaryPublicationId: null,
+          notes: undefined,
         }),
       )
       .join('\n'),
     'contacts.ndjson': texts
       .map((text, index) =>
         JSON.stringify({
-          ...{
-            externalId: `e${index}${text}`,
-            accountId: 'X',
-            name: text,
-            notes: text,
-            ownerId: text,
-            hideContact: index % 2 === 0,
-          },
-          ...{ deletedAt: index % 3 === 0 ? '0001-01-01T00:00:00Z' : null, createdAt: '9999-12-31T23:59:59.999Z' },
+          externalId: `e${index}${text}`,
+          accountId: 'X',
+          name: text,
+          notes: text,
+          ownerId: text,
+          hideContact: index % 2 === 0,
+          deletedAt: index % 3 === 0 ? '0001-01-01T00:00:00Z' : null,
+          createdAt: '9999-12-31T23:59:59.999Z',
         }),
       )
       .join('\n'),

@@ -232,8 +232,12 @@ describe('detaching', () => {
     await assert.rejects(detach(scope, false), /1 deliveries wait and 0 have failed.*--discard/)
     assert.deepEqual(await detach(scope, true), { discarded: 1 })
     assert.deepEqual(await status(), {
-      ...{ attached: false, waiting: 0, failed: 0 },
-      ...{ oldestWaiting: null, lastError: null, lastErrorAt: null },
+      attached: false,
+      waiting: 0,
+      failed: 0,
+      oldestWaiting: null,
+      lastError: null,
+      lastErrorAt: null,
     })
     await assert.rejects(detach(scope, false), /no legacy system attached/)
     await assert.rejects(retry(scope), /no legacy system attached/)

@@ -7,7 +7,15 @@ const hour = 60 * minute
 
 /** After each failed attempt, as Standard Webhooks recommends; after the last there is no other. */
 const webhookDelays = [
-  ...[5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour],
+  5 * second,
+  5 * minute,
+  30 * minute,
+  2 * hour,
+  5 * hour,
+  10 * hour,
+  14 * hour,
+  20 * hour,
+  24 * hour,
 ]
 const [shortestLegacyDelay, longestLegacyDelay] = [5 * second, hour]
 

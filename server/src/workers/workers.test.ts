@@ -37,7 +37,8 @@ describe('two workers', async () => {
   await writeFile(clock, '0')
   const serving = await startServing(['--port', '0'], {
     ...environment,
-    ...{ WORKERS: '2', CLOCK_OFFSET_FILE: clock },
+    WORKERS: '2',
+    CLOCK_OFFSET_FILE: clock,
     NODE_OPTIONS: `--import=${fileIn('mortal-threads.ts')} --import=${fileIn('shifted-clock.ts')} --max-old-space-size=150`,
   })
   after(() => serving.kill())
@@ -126,7 +127,9 @@ describe('two workers', async () => {
     // Those without a key wait for each other in their worker.
     const create = () =>
       statusOf('/customer-api/v1/contacts', {
-        ...{ method: 'POST', token, body: { accountId: 'A' } },
+        method: 'POST',
+        token,
+        body: { accountId: 'A' },
         headers: { 'idempotency-key': randomUUID() },
       })
     assert.equal(await create(), 201)
@@ -148,7 +151,8 @@ describe('two workers', async () => {
 test('who is told to stop while workers start does not wait for them', async () => {
   const { child, said, ended } = spawnMasthead(['serve', '--port', '0'], {
     ...environment,
-    ...{ WORKERS: '2', NODE_OPTIONS: `--import=${fileIn('stuck-threads.ts')}` },
+    WORKERS: '2',
+    NODE_OPTIONS: `--import=${fileIn('stuck-threads.ts')}`,
   })
   after(() => child.kill('SIGKILL'))
   await until('both are stuck', () => said.stderr === 'stuck\nstuck\n')
@@ -162,7 +166,8 @@ test('where ports cannot be shared, it is said what to do, and how many connecti
   )
   const { code, stderr } = await runMasthead(['serve', '--port', '0'], {
     ...environment,
-    ...{ WORKERS: '2', NODE_OPTIONS: `--import=${fileIn('unshared-ports.ts')}` },
+    WORKERS: '2',
+    NODE_OPTIONS: `--import=${fileIn('unshared-ports.ts')}`,
   })
   const [warning = '', ...rest] = stderr.split('\n')
   assert.equal(

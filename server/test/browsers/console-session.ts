@@ -44,8 +44,14 @@ export class ConsoleBrowser {
   addressOf(changes: Parameters = {}): { address: string; verifier: string } {
     const verifier = newVerifier()
     const parameters = form({
-      ...{ response_type: 'code', client_id: consoleId, redirect_uri: this.#callback, state: 'state' },
-      ...{ scope: scope, code_challenge: challengeOf(verifier), code_challenge_method: 'S256', ...changes },
+      response_type: 'code',
+      client_id: consoleId,
+      redirect_uri: this.#callback,
+      state: 'state',
+      scope: scope,
+      code_challenge: challengeOf(verifier),
+      code_challenge_method: 'S256',
+      ...changes,
     })
     for (const resource of this.#resources) parameters.append('resource', resource)
     return { address: `/oauth2/authorize?${parameters}`, verifier }
@@ -70,8 +76,12 @@ export class ConsoleBrowser {
     if (code === null) throw new Error(`no code, but ${called}`)
     const [first, second] = this.#resources
     const exchanged = await post(this.#origin, '/oauth2/token', {
-      ...{ grant_type: 'authorization_code', client_id: consoleId, redirect_uri: this.#callback, resource: first },
-      ...{ code, code_verifier: verifier },
+      grant_type: 'authorization_code',
+      client_id: consoleId,
+      redirect_uri: this.#callback,
+      resource: first,
+      code,
+      code_verifier: verifier,
     })
     if (exchanged.status !== 200) throw new Error(`the exchange answered ${exchanged.text}`)
     const refreshed = await this.refresh(exchanged.body.refresh_token, second)
@@ -85,7 +95,10 @@ export class ConsoleBrowser {
 
   refresh(refreshToken: string, resource = this.#resources[0]) {
     return post(this.#origin, '/oauth2/token', {
-      ...{ grant_type: 'refresh_token', client_id: consoleId, refresh_token: refreshToken, resource },
+      grant_type: 'refresh_token',
+      client_id: consoleId,
+      refresh_token: refreshToken,
+      resource,
     })
   }
 }

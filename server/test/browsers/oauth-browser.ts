@@ -55,8 +55,11 @@ export const newApplication = (
   given: Partial<NewApplication> = {},
 ): Promise<Application> =>
   registerApplication(database.query, operator, {
-    ...{ name: 'Test application', redirectUris: [callback], scopes: ['contacts:read', 'publications:read'] },
-    ...{ isNative: false, mayRefresh: true },
+    name: 'Test application',
+    redirectUris: [callback],
+    scopes: ['contacts:read', 'publications:read'],
+    isNative: false,
+    mayRefresh: true,
     ...given,
   })
 
@@ -229,6 +232,8 @@ export const refresh = (
   changes: Parameters = {},
 ): Promise<TokenAnswer> =>
   post(origin, '/oauth2/token', {
-    ...{ grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken },
+    grant_type: 'refresh_token',
+    client_id: clientId,
+    refresh_token: refreshToken,
     ...changes,
   })

@@ -157,7 +157,11 @@ export class Cluster {
 const dataFolder = (name: string): string => `${name}-data`
 
 const connectionTo = (port: number, database: string): pg.ClientConfig => ({
-  ...{ host: '127.0.0.1', port, database, user: superuser.username, password: superuser.password },
+  host: '127.0.0.1',
+  port,
+  database,
+  user: superuser.username,
+  password: superuser.password,
   connectionTimeoutMillis: 2_000,
 })
 
@@ -170,9 +174,23 @@ const startEtcd = (programs: Programs, clientPorts: readonly number[], peerPorts
     const name = `etcd-${index + 1}`
     const [client, peer] = [`http://127.0.0.1:${clientPort}`, `http://127.0.0.1:${peerPorts[index]}`]
     programs.start(name, '/usr/bin/etcd', [
-      ...['--name', name, '--data-dir', `${name}-data`, '--log-level', 'warn', '--enable-v2'],
-      ...['--listen-client-urls', client, '--advertise-client-urls', client],
-      ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', peers],
+      '--name',
+      name,
+      '--data-dir',
+      `${name}-data`,
+      '--log-level',
+      'warn',
+      '--enable-v2',
+      '--listen-client-urls',
+      client,
+      '--advertise-client-urls',
+      client,
+      '--listen-peer-urls',
+      peer,
+      '--initial-advertise-peer-urls',
+      peer,
+      '--initial-cluster',
+      peers,
     ])
   }
 }

@@ -182,7 +182,9 @@ const run = async (programs: Programs): Promise<boolean> => {
     BASE_URL: 'http://masthead.test',
     LEGACY_ALLOW_PRIVATE: 'true',
     // So high that nobody meets them, but counted.
-    ...{ RATE_LIMIT_TOKEN: '1000000', RATE_LIMIT_TENANT: '1000000', RATE_LIMIT_AT_ONCE: '1000' },
+    RATE_LIMIT_TOKEN: '1000000',
+    RATE_LIMIT_TENANT: '1000000',
+    RATE_LIMIT_AT_ONCE: '1000',
   }
   const masthead = async (command: string, input = ''): Promise<Record<string, unknown>> => {
     const { code, stdout, stderr } = await runMasthead([...command.split(' '), '--json'], environment, input)

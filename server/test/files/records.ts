@@ -49,9 +49,20 @@ const account = (
   [address, zip, city, state, country]: Address,
   more: SourceRecord,
 ): SourceRecord => ({
-  ...{ accountId, company, address, zip, city, state, country },
-  ...{ webAddress: null, status: 'active', billingEmail: null },
-  ...{ invoiceEmailEnabled: true, invoicePrintEnabled: false, doNotEmail: null, createdAt: '2024-06-01T00:00:42.000Z' },
+  accountId,
+  company,
+  address,
+  zip,
+  city,
+  state,
+  country,
+  webAddress: null,
+  status: 'active',
+  billingEmail: null,
+  invoiceEmailEnabled: true,
+  invoicePrintEnabled: false,
+  doNotEmail: null,
+  createdAt: '2024-06-01T00:00:42.000Z',
   ...more,
 })
 
@@ -105,8 +116,17 @@ const contact = (
 ): SourceRecord => ({
   externalId: `K-${String(index).padStart(5, '0')}`,
   accountId: accountId(index),
-  ...{ firstName, lastName, title: null, email: `leser${index}@post.example`, phone: `+49 351 ${1_000 + index}` },
-  ...{ phone2: null, extension: null, hideContact: false, subsOnly: false, doNotEmail: index % 3 === 0, notes: null },
+  firstName,
+  lastName,
+  title: null,
+  email: `leser${index}@post.example`,
+  phone: `+49 351 ${1_000 + index}`,
+  phone2: null,
+  extension: null,
+  hideContact: false,
+  subsOnly: false,
+  doNotEmail: index % 3 === 0,
+  notes: null,
   createdAt: `2025-0${1 + (index % 9)}-1${index % 10}T0${index % 10}:15:0${index % 10}.000Z`,
   ...more,
 })
@@ -192,7 +212,8 @@ export const invoices: readonly SourceRecord[] = Array.from({ length: 24 }, (_, 
 /** No day is after the twelfth, so their values alone do not say which number is the month. */
 export const ambiguousInvoices: readonly SourceRecord[] = Array.from({ length: 10 }, (_, index) => ({
   ...invoice(30 + index, `2026-0${1 + (index % 9)}-0${2 + (index % 8)}`),
-  ...{ dueDate: `2026-1${index % 3}-0${1 + (index % 9)}`, datePaid: null },
+  dueDate: `2026-1${index % 3}-0${1 + (index % 9)}`,
+  datePaid: null,
 }))
 
 /** What must be there before a file is imported that refers to it. */

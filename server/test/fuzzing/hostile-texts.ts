@@ -3,7 +3,16 @@ import { among, mostly, words } from './choices.ts'
 
 /** What a parser, a database, a template or a path might stumble over. */
 const stumblingBlocks = [
-  ...['', ' ', '\t', '\n', '\r\n', '\0', 'a\0b', "' or 1=1 --", "'; drop table contacts; --", 'a\r\nSet-Cookie: a=b'],
+  '',
+  ' ',
+  '\t',
+  '\n',
+  '\r\n',
+  '\0',
+  'a\0b',
+  "' or 1=1 --",
+  "'; drop table contacts; --",
+  'a\r\nSet-Cookie: a=b',
   // Of these every character counts: control, space, combining, folding, joined, directing, last of its plane.
   ...'\u0001|\u007f|\u0080|\u00a0|\u200b|\ufeff|\ufffd|\u0301|e\u0301|İ|ı|ß|ẞ|ﬃ|Σς|東京|🙂|👩‍👩‍👧|\u202e|\u2028|\uffff|\u{10ffff}'.split(
     '|',

@@ -41,7 +41,10 @@ export const wireOf = (request: Request, fill: (text: string) => string): Wire =
   const headers: Header[] = [['host', 'masthead.test'], ...given, ...lengths]
   const head = [`${method} ${target} HTTP/1.1`, ...headers.map((header) => header.join(': '))]
   return {
-    ...{ method, target, headers, last },
+    method,
+    target,
+    headers,
+    last,
     bytes: Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), framed]),
     curl: () => curlLine(method, target, headers, framed),
   }

@@ -81,8 +81,11 @@ export const realProvider = async (
 ): Promise<RequestListener> => {
   const provider = new Provider(issuer, {
     clients: clients.map((client_id) => ({
-      ...{ client_id, redirect_uris: [callback], token_endpoint_auth_method: 'none' },
-      ...{ grant_types: ['authorization_code'], response_types: ['code'] },
+      client_id,
+      redirect_uris: [callback],
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code'],
+      response_types: ['code'],
     })),
     jwks: { keys: await Promise.all(keys.map(privateJwk)) },
     cookies: { keys: [randomBytes(32).toString('base64url')] },
@@ -92,8 +95,11 @@ export const realProvider = async (
         enabled: true,
         useGrantedResource: async () => true,
         getResourceServerInfo: async (_ctx, audience) => ({
-          ...{ scope: allScopes.map((scope) => scopePrefix + scope).join(' '), audience, accessTokenTTL: 600 },
-          ...{ accessTokenFormat: 'jwt', jwt: { sign: { alg: 'RS256' } } },
+          scope: allScopes.map((scope) => scopePrefix + scope).join(' '),
+          audience,
+          accessTokenTTL: 600,
+          accessTokenFormat: 'jwt',
+          jwt: { sign: { alg: 'RS256' } },
         }),
       },
     },
@@ -137,7 +143,10 @@ export const authorize = async (
   })
   const pkceCodeVerifier = client.randomPKCECodeVerifier()
   const first = client.buildAuthorizationUrl(configuration, {
-    ...{ redirect_uri: callback, scope: `openid ${given.scope}`, resource: given.resource, login_hint: given.subject },
+    redirect_uri: callback,
+    scope: `openid ${given.scope}`,
+    resource: given.resource,
+    login_hint: given.subject,
     code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
     code_challenge_method: 'S256',
   })

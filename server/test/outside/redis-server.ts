@@ -49,7 +49,9 @@ export const startRedis = async (password = ''): Promise<RedisServer> => {
   await start()
   const url = `redis://${password && `:${password}@`}127.0.0.1:${port}`
   return {
-    ...{ url, start, kill },
+    url,
+    start,
+    kill,
     ask: (work) => ask(url, work),
     pause: () => server?.kill('SIGSTOP'),
     resume: () => server?.kill('SIGCONT'),

@@ -62,7 +62,12 @@ export const startReceiver = async (): Promise<Receiver> => {
   }
   after(close)
   const receiver: Receiver = {
-    ...{ url: `http://127.0.0.1:${address.port}/masthead`, secret, received: [], taken: [], unverified: 0, close },
+    url: `http://127.0.0.1:${address.port}/masthead`,
+    secret,
+    received: [],
+    taken: [],
+    unverified: 0,
+    close,
     answer: () => 204,
     trust: (secret) => {
       receiver.secret = secret
@@ -109,9 +114,7 @@ export const letPass = async (service: Service, tenant: TestTenant, interval: st
       'former_secret_until',
     ],
     webhook_events: ['created_at'],
-    webhook_deliveries: [
-      ...['waiting_since', 'next_attempt_at', 'claimed_until', 'tried_at', 'failed_at', 'settled_at'],
-    ],
+    webhook_deliveries: ['waiting_since', 'next_attempt_at', 'claimed_until', 'tried_at', 'failed_at', 'settled_at'],
   }
   for (const [table, names] of Object.entries(columns)) {
     const update = (which: string) => `update ${which} set ${earlier(names)} where tenant_id = '${tenant.id}'`

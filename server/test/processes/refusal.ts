@@ -10,8 +10,24 @@ export const assertRefusal = ({ code, stdout, stderr }: Outcome, complaint: RegE
 }
 
 const verbs = [
-  ...['add', 'check', 'choose', 'create', 'give', 'install', 'leave', 'make', 'name', 'pipe', 'restore', 'run'],
-  ...['say', 'see', 'set', 'sign', 'use', 'write'],
+  'add',
+  'check',
+  'choose',
+  'create',
+  'give',
+  'install',
+  'leave',
+  'make',
+  'name',
+  'pipe',
+  'restore',
+  'run',
+  'say',
+  'see',
+  'set',
+  'sign',
+  'use',
+  'write',
 ]
 const imperative = new RegExp(`^(?:${verbs.join('|')})\\b`)
 

@@ -45,7 +45,8 @@ export const sendCanaries = async (service: Service, url: string): Promise<Canar
     const response = await fetch(`${url}/customer-api/v1${path}`, {
       method,
       headers: {
-        ...{ authorization: `Bearer ${other}`, 'x-canary': canary('header') },
+        authorization: `Bearer ${other}`,
+        'x-canary': canary('header'),
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,
       },
@@ -59,12 +60,18 @@ export const sendCanaries = async (service: Service, url: string): Promise<Canar
   }
 
   const person = {
-    ...{ name: canary('name'), firstName: canary('first'), lastName: canary('last'), notes: canary('notes') },
-    ...{ email: `${canary('email')}@example.com`, phone: canary('phone').slice(0, 50), title: canary('title') },
+    name: canary('name'),
+    firstName: canary('first'),
+    lastName: canary('last'),
+    notes: canary('notes'),
+    email: `${canary('email')}@example.com`,
+    phone: canary('phone').slice(0, 50),
+    title: canary('title'),
   }
   secrets.push(person.phone)
   const created = await call('POST', '/contacts', {
-    ...{ body: { accountId: 'A', ...person }, status: 201 },
+    body: { accountId: 'A', ...person },
+    status: 201,
     headers: { 'idempotency-key': canary('key') },
   })
   await call('PATCH', `/contacts/${created.id}`, { body: { accountId: 'A', notes: canary('more') }, status: 200 })
@@ -78,7 +85,9 @@ export const sendCanaries = async (service: Service, url: string): Promise<Canar
   await call('POST', '/contacts', { body: `{"name": "${canary('broken')}`, status: 400 })
   await call('POST', '/contacts', { body: canary('media'), headers: { 'content-type': 'text/plain' }, status: 415 })
   await call('PATCH', `/contacts/${created.id}`, {
-    ...{ body: { accountId: 'A' }, headers: { 'if-match': `"${canary('tag')}"` }, status: 412 },
+    body: { accountId: 'A' },
+    headers: { 'if-match': `"${canary('tag')}"` },
+    status: 412,
   })
   for (const given of [canary('token'), newToken('service'), `a.${canary('jwt')}.b`]) {
     secrets.push(given)

@@ -125,7 +125,13 @@ export class MixedLoad {
     const node = nodes[nodeNumber % nodes.length] ?? ''
     const sentAt = performance.now()
     const attempt: Attempt = {
-      ...{ sentAt, milliseconds: null, node, isWrite: method !== 'GET', status: null, code: '', retryAfter: null },
+      sentAt,
+      milliseconds: null,
+      node,
+      isWrite: method !== 'GET',
+      status: null,
+      code: '',
+      retryAfter: null,
     }
     this.attempts.push(attempt)
     try {

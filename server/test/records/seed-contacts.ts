@@ -71,7 +71,10 @@ async function requireWhole(slug: string, id: string, wanted: number): Promise<v
 
 async function tokenFor(tenantId: string): Promise<string> {
   const created = await createToken(database.query, operator, {
-    ...{ tenantId, name: 'trial', service: 'trial', lifetime: day },
+    tenantId,
+    name: 'trial',
+    service: 'trial',
+    lifetime: day,
     scopes: ['contacts:read', 'contacts:write', 'accounts:read', 'publications:read'],
   })
   return created.token

@@ -77,7 +77,8 @@ export const hostileBodies = (schema: TObject): { shape: string; property: strin
   const [first = ''] = kinds.values()
   return [
     ...Object.entries(wholes(first)).map(([shape, body]) => ({
-      ...{ shape, property: '' },
+      shape,
+      property: '',
       body: (bytes: number) => body(bytes - frameBytes),
     })),
     ...[...kinds.values()].flatMap((property) =>

@@ -222,7 +222,15 @@ const main = async (): Promise<boolean> => {
   const slug = 'trial'
   await masthead('tenant', 'create', slug, '--name', slug)
   const created = await masthead(
-    ...['token', 'create', '--tenant', slug, '--service', 'trial', '--scopes', allScopes.join(','), '--json'],
+    'token',
+    'create',
+    '--tenant',
+    slug,
+    '--service',
+    'trial',
+    '--scopes',
+    allScopes.join(','),
+    '--json',
   )
   const { token }: { token: string } = JSON.parse(created)
   writeFileSync(join(home, 'accounts.csv'), 'accountId,company\nA,Acme\n')
@@ -289,10 +297,17 @@ const main = async (): Promise<boolean> => {
   const lags = load.answeredAt.entries().map(([name, answered]) => (seenAt.get(name) ?? answered) - answered)
   const sorted = [...lags].map((lag) => Math.max(0, lag)).sort((one, other) => one - other)
   const figures = {
-    ...{ seconds, calls: load.ledger.calls, retries: load.ledger.retries, kills, importsAndUndos: rounds },
-    ...{ polled: polled.applied, streamed: streamed.applied, away: away.applied },
+    seconds,
+    calls: load.ledger.calls,
+    retries: load.ledger.retries,
+    kills,
+    importsAndUndos: rounds,
+    polled: polled.applied,
+    streamed: streamed.applied,
+    away: away.applied,
     lagMilliseconds: { p50: quantile(sorted, 0.5), p90: quantile(sorted, 0.9), p99: quantile(sorted, 0.99) },
-    ...{ lists, failures },
+    lists,
+    failures,
   }
   if (options.json) showJson(figures)
   else {

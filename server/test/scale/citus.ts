@@ -39,8 +39,13 @@ const readOptions = () => {
   try {
     return parseArgs({
       options: {
-        ...{ json: flag, keep: flag, help: flag, 'without-tests': flag, programs: { type: 'string' } },
-        ...{ contacts: { type: 'string', default: '1000000' }, tenants: { type: 'string', default: '64' } },
+        json: flag,
+        keep: flag,
+        help: flag,
+        'without-tests': flag,
+        programs: { type: 'string' },
+        contacts: { type: 'string', default: '1000000' },
+        tenants: { type: 'string', default: '64' },
       },
     }).values
   } catch (error) {
@@ -286,7 +291,9 @@ const passTests = (programsFolder: string): Finding => {
   const files = acceptance.map((room) => `server/src/${room}/**/*.test.ts`)
   const args = ['--test', '--test-global-setup=server/test/database-server.ts', ...files]
   const { stdout } = spawnSync(process.execPath, args, {
-    ...{ cwd: root, encoding: 'utf8', maxBuffer: 1e9 },
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 1e9,
     env: { ...process.env, TEST_CITUS: programsFolder },
   })
   const [pass = '0', fail = '?'] = ['pass', 'fail'].map(

@@ -302,8 +302,12 @@ const run = async (options: ReturnType<typeof readOptions>): Promise<boolean> =>
   const { connectionString, replica, failOver, close } = await openServers(options, programs, folder)
   const [port = 0, ...ports] = await freePorts(4)
   const environment = {
-    ...{ DATABASE_URL: connectionString, MASTHEAD_SECRET: randomBytes(24).toString('base64') },
-    ...{ BASE_URL: `http://127.0.0.1:${port}`, RATE_LIMIT: 'off', LOG_LEVEL: 'warn', CACHE_MAX_AGE_MS: maxAge },
+    DATABASE_URL: connectionString,
+    MASTHEAD_SECRET: randomBytes(24).toString('base64'),
+    BASE_URL: `http://127.0.0.1:${port}`,
+    RATE_LIMIT: 'off',
+    LOG_LEVEL: 'warn',
+    CACHE_MAX_AGE_MS: maxAge,
     ...(replica !== undefined && { DATABASE_REPLICA_URLS: replica }),
   }
   const { role } = await migrate(connectionString)

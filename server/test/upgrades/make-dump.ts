@@ -34,7 +34,11 @@ try {
   const hashes = await Promise.all(names.map(async (name) => [name, await hashOf(name)]))
   await mkdir(new URL('./releases/', import.meta.url), { recursive: true })
   const file = await writeRelease({
-    ...{ version, credentials, migrations: Object.fromEntries(hashes), ...dumped, responses: { commands, requests } },
+    version,
+    credentials,
+    migrations: Object.fromEntries(hashes),
+    ...dumped,
+    responses: { commands, requests },
   })
   say(`${file.pathname} has ${Object.keys(dumped.tables).length} tables and ${Object.keys(requests).length} responses.`)
 } finally {

@@ -26,14 +26,14 @@ const commands: readonly string[] = [
   'tenant list --json',
   'app list --json',
   ...slugs.flatMap((slug) => [
-    ...[
-      `token list --tenant ${slug} --json`,
-      `user list --tenant ${slug} --json`,
-      `import list --tenant ${slug} --json`,
-    ],
-    ...[`webhook list --tenant ${slug} --json`, `legacy status --tenant ${slug} --json`],
-    ...[`audit verify --tenant ${slug} --json`, `audit export --tenant ${slug} --to ${place}/audit-${slug}.ndjson`],
-    ...[`export --tenant ${slug} --to ${place}/${slug} --format ndjson`],
+    `token list --tenant ${slug} --json`,
+    `user list --tenant ${slug} --json`,
+    `import list --tenant ${slug} --json`,
+    `webhook list --tenant ${slug} --json`,
+    `legacy status --tenant ${slug} --json`,
+    `audit verify --tenant ${slug} --json`,
+    `audit export --tenant ${slug} --to ${place}/audit-${slug}.ndjson`,
+    `export --tenant ${slug} --to ${place}/${slug} --format ndjson`,
   ]),
   'audit verify --installation --json',
   `audit export --installation --to ${place}/audit.ndjson`,
@@ -127,24 +127,20 @@ export const recordRequests = async (
 }
 
 const consolePaths = [
-  ...[
-    '/me',
-    '/me/credentials',
-    '/tenant',
-    '/tokens',
-    '/consents',
-    '/members',
-    '/invitations',
-    '/service-tokens',
-    '/applications',
-  ],
-  ...[
-    '/legacy-system',
-    '/webhook-endpoints',
-    '/imports',
-    '/audit-entries?resource=contacts',
-    '/audit-entries?resource=accounts',
-  ],
+  '/me',
+  '/me/credentials',
+  '/tenant',
+  '/tokens',
+  '/consents',
+  '/members',
+  '/invitations',
+  '/service-tokens',
+  '/applications',
+  '/legacy-system',
+  '/webhook-endpoints',
+  '/imports',
+  '/audit-entries?resource=contacts',
+  '/audit-entries?resource=accounts',
 ]
 
 const pathsBelow = (path: string, id: string): string[] =>

@@ -81,8 +81,12 @@ const secret = 'the secret of a dump for tests, which opens nothing else'
 const allScopes = Object.keys(scopes).join(',')
 
 export const environmentOf = (databaseUrl: string): Environment => ({
-  ...{ DATABASE_URL: databaseUrl, MASTHEAD_SECRET: secret, BASE_URL: 'http://masthead.test' },
-  ...{ RATE_LIMIT: 'off', LOG_LEVEL: 'warn', ALLOW_PRIVATE_ADDRESSES: 'true' },
+  DATABASE_URL: databaseUrl,
+  MASTHEAD_SECRET: secret,
+  BASE_URL: 'http://masthead.test',
+  RATE_LIMIT: 'off',
+  LOG_LEVEL: 'warn',
+  ALLOW_PRIVATE_ADDRESSES: 'true',
 })
 
 /** Does everything that leaves something in the database, as operators, admins, callers and applications do it. */
@@ -287,7 +291,8 @@ const failToSignIn = async (origin: string, application: Application): Promise<v
 const unseenWrites = async (environment: Environment, port: number, token: string): Promise<void> => {
   const serving = await startServing(['--port', String(port), '--no-work'], environment)
   const response = await callAt(`http://127.0.0.1:${port}`, 'POST', '/contacts', {
-    ...{ token, body: { accountId: 'A-1', name: 'Told to nobody yet' } },
+    token,
+    body: { accountId: 'A-1', name: 'Told to nobody yet' },
   })
   assert.equal(response.status, 201, response.text)
   assert.equal((await serving.stop()).code, 0)

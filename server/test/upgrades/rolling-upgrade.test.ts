@@ -42,8 +42,11 @@ const contracting = {
 
 const databaseUrl = await cloneTemplate()
 const environment = {
-  ...{ DATABASE_URL: databaseUrl, MASTHEAD_SECRET: secret, BASE_URL: 'http://masthead.test' },
-  ...{ RATE_LIMIT: 'off', LOG_LEVEL: 'warn' },
+  DATABASE_URL: databaseUrl,
+  MASTHEAD_SECRET: secret,
+  BASE_URL: 'http://masthead.test',
+  RATE_LIMIT: 'off',
+  LOG_LEVEL: 'warn',
 }
 const [owner, holder] = [new pg.Client(databaseUrl), new pg.Client(databaseUrl)]
 await Promise.all([owner.connect(), holder.connect()])
@@ -72,7 +75,14 @@ const newTenant = async (slug: string) => {
   await command('tenant', 'create', slug, '--name', slug)
   const scopes = 'contacts:read,contacts:write,accounts:read,accounts:write'
   const { token } = await command<{ token: string }>(
-    ...['token', 'create', '--tenant', slug, '--service', 'load', '--scopes', scopes],
+    'token',
+    'create',
+    '--tenant',
+    slug,
+    '--service',
+    'load',
+    '--scopes',
+    scopes,
   )
   return { slug, token }
 }

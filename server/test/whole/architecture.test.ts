@@ -260,6 +260,11 @@ test('only what a package exports passes on the exports of others', () => {
   assertNone(others, ({ code }) => matches(code, /^export\s+(type\s+)?(\*|\{[^}]*\})[^'"]*?\sfrom\s.*$/gm))
 })
 
+test('no literal is spread into another: its members stand there by themselves', () => {
+  // What follows the bracket on the same line is a member; a literal that a method makes something of ends otherwise.
+  assertNone(sources, ({ code }) => matches(code, /^\s*(\{\.\.\.\{.*|\.\.\.(\{.*\}|\[[^[\]]*\])),?$/gm))
+})
+
 test('files are kebab-case nouns, and none is a drawer for leftovers', () => {
   const leftovers = /^(utils?|helpers?|common|misc|types)\b/
   assertNone(sources, ({ path }) =>

@@ -38,7 +38,10 @@ type Json = Record<string, unknown>
 
 /** The embedded authorization server cannot start without its database. */
 const outside = {
-  ...{ issuer: 'http://issuer.test', audience: null, matchUsersBy: 'subject' as const, consoleClientId: null },
+  issuer: 'http://issuer.test',
+  audience: null,
+  matchUsersBy: 'subject' as const,
+  consoleClientId: null,
   claims: { client: 'client_id', scope: 'scope', tenant: 'tenant', email: 'email', emailVerified: 'email_verified' },
 }
 

@@ -32,10 +32,18 @@ const rules = {
       order by name`,
     /** The tables of people, which are read before the tenant of a call is known: one server has them all. */
     exceptions: [
-      ...['access_tokens_pkey', 'access_tokens_secret_hash_key', 'applications_pkey'],
-      ...['consents_application_id_fkey', 'consents_pkey'],
-      ...['invitations_invited_by_fkey', 'invitations_pkey', 'invitations_secret_hash_key'],
-      ...['memberships_user_id_fkey', 'users_pkey', 'users_proven', 'users_subject_key'],
+      'access_tokens_pkey',
+      'access_tokens_secret_hash_key',
+      'applications_pkey',
+      'consents_application_id_fkey',
+      'consents_pkey',
+      'invitations_invited_by_fkey',
+      'invitations_pkey',
+      'invitations_secret_hash_key',
+      'memberships_user_id_fkey',
+      'users_pkey',
+      'users_proven',
+      'users_subject_key',
     ],
   },
   'no table has a trigger': {

@@ -285,14 +285,12 @@ test('a legacy system and its deliveries become an endpoint, with their order, i
       order by event.sequence`,
   )
   const common = (tenant: string | undefined) => ({
-    ...{
-      tenant_id: tenant,
-      endpoint: tenant,
-      kind: 'legacy',
-      url: 'https://x.example',
-      record_id: record,
-      settled_at: null,
-    },
+    tenant_id: tenant,
+    endpoint: tenant,
+    kind: 'legacy',
+    url: 'https://x.example',
+    record_id: record,
+    settled_at: null,
   })
   const first = {
     id: 'msg_1',
@@ -342,9 +340,18 @@ test('tasks of before can be shown, and are counted by their users', async () =>
   for (const tenant of tenants) {
     const { rows } = await client.query('select id, body from tasks where tenant_id = $1 order by position', [tenant])
     assert.deepEqual(JSON.parse(rows[0].body), {
-      ...{ id: rows[0].id, accountId: 'A', title: 'Call "1"', dueDate: '2026-12-01', userId: 'ada', priority: 'high' },
-      ...{ type: null, notes: null, doneAt: null, route: 'legacy' },
-      ...{ createdAt: '2026-01-02T03:04:05.678Z', updatedAt: '2026-01-02T03:04:05.678Z' },
+      id: rows[0].id,
+      accountId: 'A',
+      title: 'Call "1"',
+      dueDate: '2026-12-01',
+      userId: 'ada',
+      priority: 'high',
+      type: null,
+      notes: null,
+      doneAt: null,
+      route: 'legacy',
+      createdAt: '2026-01-02T03:04:05.678Z',
+      updatedAt: '2026-01-02T03:04:05.678Z',
     })
     const { rows: counts } = await client.query(
       `select facet, count::integer from tallies where tenant_id = $1 and resource = 'tasks' and level = 62 order by facet`,

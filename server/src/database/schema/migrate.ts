@@ -60,7 +60,8 @@ type MigrateOptions = {
 export const migrate = async (connectionString: string, options: MigrateOptions = {}): Promise<Migrated> => {
   const client = newClient({
     ...clientOptions(connectionString),
-    ...{ pipeline: false, connectionTimeoutMillis: timeoutMilliseconds },
+    pipeline: false,
+    connectionTimeoutMillis: timeoutMilliseconds,
   })
   await client.connect()
   try {

@@ -149,26 +149,25 @@ test('every list answers with each of its filters, at each depth, after a cursor
 test('every list answers in an order, by filters of which no totals are kept, and both, with many records and with few', async () => {
   const many = { from: '0001-01-01', to: '9999-12-31' }
   for (const query of [
-    ...[
-      'sort=name',
-      'sort=-name&pageSize=1',
-      'email=a%40example.com',
-      'sort=name&email=a%40example.com',
-      `search=${word}&sort=name`,
-    ],
-    ...[`ids=${records.contact.id}`, 'includeHidden=true&sort=email', 'changedFrom=2020-01-01T00:00:00Z&sort=name'],
+    'sort=name',
+    'sort=-name&pageSize=1',
+    'email=a%40example.com',
+    'sort=name&email=a%40example.com',
+    `search=${word}&sort=name`,
+    `ids=${records.contact.id}`,
+    'includeHidden=true&sort=email',
+    'changedFrom=2020-01-01T00:00:00Z&sort=name',
   ])
     for (let path: string | undefined = `/contacts?${query}`; path; )
       path = linksOf((await call('GET', path)).headers).next
   for (const query of [
-    ...[
-      'sort=-dueDate',
-      'overdue=true',
-      'overdue=false&sort=total',
-      'isOpen=true&sort=dueDate',
-      'status=open&sort=-issueDate',
-    ],
-    ...[`dueDateFrom=${many.from}&dueDateTo=${many.to}&sort=dueDate`, `dueDateFrom=${many.from}&sort=total`],
+    'sort=-dueDate',
+    'overdue=true',
+    'overdue=false&sort=total',
+    'isOpen=true&sort=dueDate',
+    'status=open&sort=-issueDate',
+    `dueDateFrom=${many.from}&dueDateTo=${many.to}&sort=dueDate`,
+    `dueDateFrom=${many.from}&sort=total`,
   ])
     await call('GET', `/invoices?${query}`)
   await call('GET', `/accounts?ids=${records.account.accountId},${records.account.id}`)
@@ -299,7 +298,9 @@ test('operators administer people and applications', async () => {
     await query({ text: 'select stamp_identity()' })
   })
   await service.owner.query('update users set email_key = $1, tenant_id = $2 where id = $3', [
-    ...[emailKey(person.email), tenant.id, other.id],
+    emailKey(person.email),
+    tenant.id,
+    other.id,
   ])
   await database.transaction(async (query) => {
     const user = await findUser(query, person.id)

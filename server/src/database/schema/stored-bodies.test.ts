@@ -34,21 +34,24 @@ const samples = (): [ResourceName, Record<string, unknown>][] => [
   [
     'subscriptions',
     sampleSubscription('A', publicationId, {
-      ...{ ...instants, notes: text, status: text, copies: '9007199254740993', totalDue: '-0.10' },
-      ...{ startDate: '2024-02-29', deletedAt: '1999-12-31T23:59:59.999Z' },
+      ...instants,
+      notes: text,
+      status: text,
+      copies: '9007199254740993',
+      totalDue: '-0.10',
+      startDate: '2024-02-29',
+      deletedAt: '1999-12-31T23:59:59.999Z',
     }),
   ],
   [
     'invoices',
     sampleInvoice('A', publicationId, {
-      ...{
-        ...instants,
-        notes: text,
-        totalDue: '-1234567.89',
-        total: '12345678901234.50',
-        isOpen: 0,
-        datePaid: '2026-02-03',
-      },
+      ...instants,
+      notes: text,
+      totalDue: '-1234567.89',
+      total: '12345678901234.50',
+      isOpen: 0,
+      datePaid: '2026-02-03',
     }),
   ],
 ]

@@ -31,7 +31,10 @@ export const planUpgrade = async (query: Query): Promise<UpgradePlan> => {
   const files = await Promise.all(schema.missing.map(readMigration))
   const server = await readServer(query)
   const migrations = await Array.fromAsync(files, async ({ name, purpose, admits, sql }) => ({
-    ...{ name, purpose, admits, longWork: await findLongWork(query, sql) },
+    name,
+    purpose,
+    admits,
+    longWork: await findLongWork(query, sql),
   }))
   const admits = newest(files.flatMap((file) => file.admits ?? []))
   const nodes = (await findRunningNodes(query)).map((node) => ({

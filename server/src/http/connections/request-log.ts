@@ -11,7 +11,12 @@ export const requestLog = (log: Log): RequestWatcher => ({
     const level = path !== null && routine.has(path) ? 'debug' : 'info'
     log[level](
       {
-        ...{ reqId: requestId, operation, method, path, status, milliseconds: Math.round(milliseconds * 10) / 10 },
+        reqId: requestId,
+        operation,
+        method,
+        path,
+        status,
+        milliseconds: Math.round(milliseconds * 10) / 10,
         ...(principal && { tenant: principal.tenantId, principal: principal.kind, token: principal.tokenId }),
         ...(refusedBy && { refusedBy }),
       },

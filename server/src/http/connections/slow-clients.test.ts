@@ -185,7 +185,9 @@ const otherMachine = () => {
   ip('-n', name, 'address', 'add', `${network}.${host + 2}/30`, 'dev', 'eth0')
   ip('-n', name, 'link', 'set', 'eth0', 'up')
   return {
-    ...{ name, address: `${network}.${host + 1}`, reason: null },
+    name,
+    address: `${network}.${host + 1}`,
+    reason: null,
     /** Nothing that is sent to it or by it arrives any more, and nobody is told. */
     vanish: () => ip('-n', name, 'address', 'flush', 'dev', 'eth0'),
   }

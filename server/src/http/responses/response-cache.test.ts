@@ -18,7 +18,9 @@ import { ResponseCache } from './response-cache.ts'
 type Node = Pick<Service, 'call'>
 const here = await startService()
 const serving = await startServing(['--port', '0', '--no-work'], {
-  ...{ DATABASE_URL: here.connectionString, MASTHEAD_SECRET: secret, RATE_LIMIT: 'off' },
+  DATABASE_URL: here.connectionString,
+  MASTHEAD_SECRET: secret,
+  RATE_LIMIT: 'off',
 })
 after(() => serving.kill())
 const there: Node = { call: (...sent) => callAt(serving.announced.url, ...sent) }

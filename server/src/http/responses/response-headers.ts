@@ -12,7 +12,8 @@ export const responseHeaders = (named: NamedOperation, apiUrl: string): HeadersO
   // What the console sees is of one person, and may hold secrets.
   const keeping = apiUrl.endsWith(managementApi.basePath) ? 'no-store' : 'private, no-cache'
   return ({ location, links }, query, body) => ({
-    ...{ 'content-type': 'application/json; charset=utf-8', 'cache-control': keeping },
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': keeping,
     ...(location && { location: apiUrl + location }),
     ...(links && { link: linkHeader(apiUrl, address, query, links()) }),
     // The same address also gives a stream.

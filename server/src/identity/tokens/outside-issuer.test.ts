@@ -30,7 +30,11 @@ import type { OutsideIssuer } from './outside-issuer.ts'
 
 const resource = `http://masthead.test${basePath}`
 const claims = {
-  ...{ client: 'client_id', scope: 'scope', tenant: 'tenant', email: 'email', emailVerified: 'email_verified' },
+  client: 'client_id',
+  scope: 'scope',
+  tenant: 'tenant',
+  email: 'email',
+  emailVerified: 'email_verified',
 }
 
 const accepting = (issuer: string, more: Partial<OutsideIssuer> = {}) =>
@@ -43,7 +47,12 @@ const furnish = async (service: Service) => {
   const { query } = service.database
   const register = (clientId: string, more: { scopes?: Scope[]; tenantId?: string } = {}) =>
     registerApplication(query, operator, {
-      ...{ clientId, name: clientId, scopes: allScopes, redirectUris: [], isNative: false, mayRefresh: false },
+      clientId,
+      name: clientId,
+      scopes: allScopes,
+      redirectUris: [],
+      isNative: false,
+      mayRefresh: false,
       ...more,
     })
   const [herald, gazette] = [await service.newTenant('Herald'), await service.newTenant('Gazette')]
@@ -393,8 +402,13 @@ describe('an issuer that misbehaves', async () => {
   const furnished = await furnish(await accepting(issuer))
   const { subject } = await furnished.newMember([furnished.herald])
   const good = () => ({
-    ...{ iss: issuer, aud: resource, sub: subject, client_id: 'ledger-sync', jti: randomUUID() },
-    ...{ scope: `${scopePrefix}publications:read`, exp: Math.floor(Date.now() / 1_000) + 600 },
+    iss: issuer,
+    aud: resource,
+    sub: subject,
+    client_id: 'ledger-sync',
+    jti: randomUUID(),
+    scope: `${scopePrefix}publications:read`,
+    exp: Math.floor(Date.now() / 1_000) + 600,
   })
   const working = metadataAndKeys(issuer, [key])
 
@@ -469,8 +483,16 @@ describe('tokens as other issuers shape them', async () => {
     const { subject } = await newMember([herald])
     const shaped = (change: Record<string, unknown>) =>
       sign(key, {
-        ...{ sub: subject, iss: pool.issuer, version: 2, client_id: 'ledger-sync', token_use: 'access', exp: exp() },
-        ...{ scope: `openid ${scopePrefix}publications:read`, username: 'ada', jti: randomUUID(), ...change },
+        sub: subject,
+        iss: pool.issuer,
+        version: 2,
+        client_id: 'ledger-sync',
+        token_use: 'access',
+        exp: exp(),
+        scope: `openid ${scopePrefix}publications:read`,
+        username: 'ada',
+        jti: randomUUID(),
+        ...change,
       })
 
     test('an access token is accepted', async () => {
@@ -506,9 +528,17 @@ describe('tokens as other issuers shape them', async () => {
       sign(
         key,
         {
-          ...{ sub: randomUUID(), iss: realm.issuer, aud: ['account', resource], azp: 'ledger-sync', typ: 'Bearer' },
-          ...{ [names.tenant]: gazette.slug, mail: email, mail_ok: true, exp: exp() },
-          ...{ permissions: [`${scopePrefix}publications:read`], ...change },
+          sub: randomUUID(),
+          iss: realm.issuer,
+          aud: ['account', resource],
+          azp: 'ledger-sync',
+          typ: 'Bearer',
+          [names.tenant]: gazette.slug,
+          mail: email,
+          mail_ok: true,
+          exp: exp(),
+          permissions: [`${scopePrefix}publications:read`],
+          ...change,
         },
         'JWT',
       )

@@ -53,7 +53,9 @@ export const readChanges = async (
   return {
     body: enclose('{"items":[', joined(items), `],"cursor":"${cursor}","hasMore":${hasMore}}`),
     news: {
-      ...{ isEmpty: items.length === 0, hasMore, cursor },
+      isEmpty: items.length === 0,
+      hasMore,
+      cursor,
       // Of each list, the last item so far says how far a copy has got.
       events: () => {
         const reached = new Map<ListedName, Item>()

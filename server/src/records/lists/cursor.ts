@@ -52,7 +52,11 @@ export const openUntalliedCursor = (key: KeyObject, context: string, cursor: str
   if (!bytes) return null
   // It is as it was sealed.
   const [position, page, point, value, isUncounted] = JSON.parse(bytes.toString()) as [
-    ...[number, number, [number, string] | null, string | null, boolean],
+    number,
+    number,
+    [number, string] | null,
+    string | null,
+    boolean,
   ]
   return { position, page, since: point && { version: point[0], timeline: point[1] }, key: value, isUncounted }
 }

@@ -50,7 +50,9 @@ export const isUntallied = ({ conditions, notOverdue, ids, sort }: Filters): boo
 export const asksMore = (resource: ResourceName, query: ListQuery): boolean => {
   const { overdue } = tables[resource].listing
   return [
-    ...['sort', 'ids', ...(overdue ? [overdue.parameter] : [])],
+    'sort',
+    'ids',
+    ...(overdue ? [overdue.parameter] : []),
     ...comparisonsOf(resource).map(({ parameter }) => parameter),
   ].some((parameter) => query[parameter] !== undefined)
 }
@@ -74,7 +76,12 @@ export const readFilters = async (tenant: TenantDatabase, table: Table, query: L
   if (contradicts(compared.conditions)) return null
   const search = words && (await planSearch(tenant, table.name, words))
   return {
-    ...{ classes: classesOf(table, query), values, account, search, ids, sort: sortOf(table, query) },
+    classes: classesOf(table, query),
+    values,
+    account,
+    search,
+    ids,
+    sort: sortOf(table, query),
     ...compared,
   }
 }

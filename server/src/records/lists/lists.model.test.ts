@@ -89,7 +89,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       kind: fc.constant('create' as const),
-      ...{ account, name: text, title: fc.option(text), hidden: flag, subs: flag },
+      account,
+      name: text,
+      title: fc.option(text),
+      hidden: flag,
+      subs: flag,
     }),
   },
   {
@@ -97,7 +101,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record(
       {
         kind: fc.constant('update' as const),
-        ...{ contact, account: fc.option(account) },
+        contact,
+        account: fc.option(account),
         change: fc.record(
           { name: text, title: fc.option(text), hideContact: flag, subsOnly: flag },
           { requiredKeys: [] },
@@ -139,7 +144,9 @@ const startRun = async (): Promise<Run> => {
   // A few records before the end of a block, so that the first ones already lie in two.
   await service.owner.query(`insert into heads (tenant_id, resource, last) values ($1, 'contacts', 1020)`, [tenant.id])
   return {
-    ...{ tenant, token: await tenant.serviceToken(), contacts: [] },
+    tenant,
+    token: await tenant.serviceToken(),
+    contacts: [],
     accountUuids: accounts.map(({ id }) => String(id)),
   }
 }

@@ -29,7 +29,9 @@ const addAll = async (
   for (let start = 0; start < records.length; start += batch) {
     bodies.push(...(await tenant.add(resource, records.slice(start, start + batch))))
     await service.owner.query('update heads set last = last + $3 where tenant_id = $1 and resource = $2', [
-      ...[tenant.id, resource, leap],
+      tenant.id,
+      resource,
+      leap,
     ])
   }
   return bodies
@@ -190,8 +192,10 @@ describe('filtered lists', () => {
     const given = Array.from({ length: 1_500 }, (_, index) =>
       sampleAccount(`N${index}`, {
         status: random.pick(statuses),
-        ...{ company: random.pick(['Ink', 'Paper', null]), city: random.pick(['Oslo', null, 'Ål']) },
-        ...{ billingEmail: null, webAddress: `https://${random.pick(['www', 'shop'])}.example.com` },
+        company: random.pick(['Ink', 'Paper', null]),
+        city: random.pick(['Oslo', null, 'Ål']),
+        billingEmail: null,
+        webAddress: `https://${random.pick(['www', 'shop'])}.example.com`,
       }),
     )
     const stored = await addAll(own, 'accounts', given, { leap: 4_000, batch: 500 })
@@ -389,9 +393,14 @@ describe('search', () => {
     await tenant.add('accounts', [sampleAccount('T-1'), sampleAccount('T-2')])
     const records = Array.from({ length: 3_000 }, (_, index) =>
       sampleContact(index % 3 ? 'T-1' : 'T-2', {
-        ...{ name: word(), firstName: null, lastName: word(), phone: null },
-        ...{ email: random.chance(60) ? 'common@example.com' : null, title: index % 500 ? null : 'Rare Bird' },
-        ...{ hideContact: random.chance(20), deletedAt: random.chance(10) ? '2026-01-01T00:00:00.000Z' : null },
+        name: word(),
+        firstName: null,
+        lastName: word(),
+        phone: null,
+        email: random.chance(60) ? 'common@example.com' : null,
+        title: index % 500 ? null : 'Rare Bird',
+        hideContact: random.chance(20),
+        deletedAt: random.chance(10) ? '2026-01-01T00:00:00.000Z' : null,
       }),
     )
     const contacts = await addAll(tenant, 'contacts', records, { leap: 2_000 })
@@ -504,7 +513,8 @@ const pretend = async (tenant: TestTenant, count: number): Promise<void> => {
     from unnest(array[10, 16, 22, 62]) as level, generate_series(0, ($2 - 1) >> level) as block`
   await service.owner.query(tallies, [tenant.id, count])
   await service.owner.query(`insert into heads (tenant_id, resource, last) values ($1, 'contacts', $2 - 1)`, [
-    ...[tenant.id, count],
+    tenant.id,
+    count,
   ])
 }
 

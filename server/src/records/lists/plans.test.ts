@@ -115,8 +115,16 @@ const rowsRead = (node: Plan): number =>
 
 const everyClass = [0, 1, 2, 3, 4, 5, 6, 7]
 const filters = (more: Partial<Filters> = {}): Filters => ({
-  ...{ classes: [0], values: new Map(), account: null, search: null },
-  ...{ conditions: [], notOverdue: null, ids: null, sort: null, isOfToday: false, ...more },
+  classes: [0],
+  values: new Map(),
+  account: null,
+  search: null,
+  conditions: [],
+  notOverdue: null,
+  ids: null,
+  sort: null,
+  isOfToday: false,
+  ...more,
 })
 const first: Place = { size: 50, skip: 0 }
 const deep = (skip: number): Place => ({ size: 50, skip })

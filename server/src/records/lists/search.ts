@@ -39,7 +39,9 @@ const sampleSize = 'case when last > 200000 then 2048 else 512 end'
 const costs = { text: 0.9, found: 2.5, listed: 0.01 }
 
 const samples = new LRUCache<string, Sample, { tenant: TenantDatabase; resource: ResourceName }>({
-  ...{ ...atMost(50), ttl: 60_000, allowStale: true },
+  ...atMost(50),
+  ttl: 60_000,
+  allowStale: true,
   fetchMethod: async (_key, former, { context: { tenant, resource } }) =>
     (former && (await stillLike(former, tenant, resource))) ?? readSample(tenant, resource),
 })

@@ -54,18 +54,14 @@ test('words of two letters, of which one letter is an ideograph too, are found a
     return body.items.map(({ name }: Body) => name)
   }
   for (const [search, name] of [
-    ...[
-      ['qj', 'Aqjar'] as const,
-      ['QJ', 'Aqjar'] as const,
-      ['田中', '田中 花子'] as const,
-      ['花', '田中 花子'] as const,
-    ],
-    ...[
-      ['ук', 'Жук'] as const,
-      ['3m', 'Bürger & 3M'] as const,
-      ['qj aq', 'Aqjar'] as const,
-      ['qj ar', 'Aqjar'] as const,
-    ],
+    ['qj', 'Aqjar'] as const,
+    ['QJ', 'Aqjar'] as const,
+    ['田中', '田中 花子'] as const,
+    ['花', '田中 花子'] as const,
+    ['ук', 'Жук'] as const,
+    ['3m', 'Bürger & 3M'] as const,
+    ['qj aq', 'Aqjar'] as const,
+    ['qj ar', 'Aqjar'] as const,
   ])
     assert.deepEqual(await found(search), [name], search)
   for (const search of ['qjx', 'zqj', 'xq', '中田', 'qj ук']) assert.deepEqual(await found(search), [], search)

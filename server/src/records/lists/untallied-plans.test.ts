@@ -101,7 +101,7 @@ const multiply = async (resource: ListedName): Promise<void> => {
   )
   await service.owner.query(
     'update tallies set count = count + $2 where tenant_id = $1 and resource = $3 and level = 62',
-    [...[tenant.id, lengthOf(resource), resource]],
+    [tenant.id, lengthOf(resource), resource],
   )
 }
 
@@ -172,7 +172,10 @@ for (const resource of listedNames) {
     const { sorts, filters } = resources[resource].listing
     const comparisons = comparisonsOf(resource)
     const values: Record<string, string> = {
-      ...{ date: '2024-01-01', timestamp: '2024-01-01T00:00:00.000Z', text: 'sample', number: 'true' },
+      date: '2024-01-01',
+      timestamp: '2024-01-01T00:00:00.000Z',
+      text: 'sample',
+      number: 'true',
     }
     const asked = (): string[] => [
       ...comparisons.map(({ parameter, field }) => `${parameter}=${values[field.kind]}`),

@@ -43,9 +43,14 @@ const distinctValue = ({ referred }: World, resource: ResourceName, field: Field
   if (choices.length > 0) return choices[version % choices.length]
   if (content === 'email') return `${name}-${version}@example.com`
   const values = {
-    ...{ text: `${name} Ü${version}`, uuid: newId(), date: `200${version}-01-${String(number).padStart(2, '0')}` },
-    ...{ timestamp: `200${version}-01-02T03:04:05.${100 + number}Z`, money: `${number}.${version}0` },
-    ...{ integer: `${number}${version}`, number: version - 1, boolean: (number + version) % 2 === 0 },
+    text: `${name} Ü${version}`,
+    uuid: newId(),
+    date: `200${version}-01-${String(number).padStart(2, '0')}`,
+    timestamp: `200${version}-01-02T03:04:05.${100 + number}Z`,
+    money: `${number}.${version}0`,
+    integer: `${number}${version}`,
+    number: version - 1,
+    boolean: (number + version) % 2 === 0,
   }
   return values[kind]
 }
@@ -187,7 +192,8 @@ const firstContact: StoredAs = Object.fromEntries(
 /** Every operation that writes records. What the service itself gives a record is not among what must be stored. */
 const requests: Record<string, (world: World) => Promise<Asked>> = {
   CreateContactRecord: async (world) => ({
-    ...{ method: 'POST', path: '/contacts' },
+    method: 'POST',
+    path: '/contacts',
     ...bodyOf(world, 'contacts', 'CreateContactRecord'),
   }),
   UpdateContactRecord: (world) => updating(world, 'contacts', 'UpdateContactRecord', { deletedAt: null }),
@@ -201,7 +207,8 @@ const requests: Record<string, (world: World) => Promise<Asked>> = {
     return { method: 'POST', path: `/contacts/${contact.id}/restore`, stored: restored }
   },
   CreateAccountRecord: async (world) => ({
-    ...{ method: 'POST', path: '/accounts' },
+    method: 'POST',
+    path: '/accounts',
     ...bodyOf(world, 'accounts', 'CreateAccountRecord', {
       ...firstContact,
       website: [['accounts', 'webAddress']],
@@ -212,7 +219,8 @@ const requests: Record<string, (world: World) => Promise<Asked>> = {
     }),
   }),
   CreateTaskRecord: async (world) => ({
-    ...{ method: 'POST', path: '/tasks' },
+    method: 'POST',
+    path: '/tasks',
     ...bodyOf(world, 'tasks', 'CreateTaskRecord'),
   }),
   UpdateAccountRecord: (world) => updating(world, 'accounts', 'UpdateAccountRecord'),

@@ -24,7 +24,9 @@ export const handlers: Handlers<Resources['accounts']> = {
 
   UpdateAccountRecord: ({ tenant, writer, params: { accountId }, body, requireCurrent }) =>
     updateRecord<Account>(tenant, 'accounts', {
-      ...{ named: accountId, author: writer.author, delivery: { userId: writer.actingUser } },
+      named: accountId,
+      author: writer.author,
+      delivery: { userId: writer.actingUser },
       decide: (account) => {
         requireCurrent(account.body)
         requireAddress('billingEmail', body.billingEmail, account.record.billingEmail)

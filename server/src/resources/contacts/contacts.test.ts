@@ -159,7 +159,9 @@ describe('updating a contact', () => {
     const fields = ['name', 'phone', 'phone2', 'title', 'notes', 'extension']
     const texts = new Set<string>()
     const app = await buildApp({
-      ...{ baseUrl, delegation: { issuer: baseUrl, secret }, rateLimits: null },
+      baseUrl,
+      delegation: { issuer: baseUrl, secret },
+      rateLimits: null,
       database: recording(service.database, (text) => texts.add(text)),
     })
     for (const [index, field] of fields.entries()) {
@@ -168,7 +170,8 @@ describe('updating a contact', () => {
         .reverse()
         .map((other) => [other, `${index}`])
       const answer = await injectRequest(app, {
-        ...{ method: 'PATCH', url: `${basePath}/contacts/${contact.id}` },
+        method: 'PATCH',
+        url: `${basePath}/contacts/${contact.id}`,
         headers: { authorization: `Bearer ${token}` },
         payload: { accountId: 'C-1', [field]: 'x', ...Object.fromEntries(changes) },
       })

@@ -124,7 +124,9 @@ const fileOf = (
   { name, bytes, sha256 }: ExportedPart,
   author: Caller,
 ): FileResponse => ({
-  ...{ name, bytes, etag: `"${sha256}"` },
+  name,
+  bytes,
+  etag: `"${sha256}"`,
   mediaType: job.gzip ? 'application/gzip' : mediaTypes[job.format],
   read: async function* (from, to) {
     for (let at = from; at < to; ) {

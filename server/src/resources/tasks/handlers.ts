@@ -21,7 +21,8 @@ export const handlers: Handlers<Resources['tasks']> = {
   UpdateTaskRecord: ({ tenant, writer: { author }, params: { taskId }, body, requireCurrent }) => {
     const changes = changesOf(body)
     return updateRecord(tenant, 'tasks', {
-      ...{ named: taskId, author },
+      named: taskId,
+      author,
       // The task names its user itself.
       delivery: {},
       decide: async (task, query) => {

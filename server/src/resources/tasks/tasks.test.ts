@@ -76,8 +76,16 @@ describe('a task', () => {
     const { status, body } = await get(token, created.id)
     assert.equal(status, 200)
     assert.deepEqual(body, {
-      ...{ id: created.id, ...given, userId: 'u1', priority: 'high', type: 'call' },
-      ...{ notes: null, doneAt: null, route: 'native', createdAt: body.createdAt, updatedAt: body.createdAt },
+      id: created.id,
+      ...given,
+      userId: 'u1',
+      priority: 'high',
+      type: 'call',
+      notes: null,
+      doneAt: null,
+      route: 'native',
+      createdAt: body.createdAt,
+      updatedAt: body.createdAt,
     })
   })
 

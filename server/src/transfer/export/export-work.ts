@@ -49,7 +49,8 @@ export const makeExport = async (
     const target = new ChunkedFiles(tenant, task, pace, exportLimits.keptBytes - kept)
     const files = await writeFiles(client, query, tenantId, {
       ...task,
-      ...{ selections, signal },
+      selections,
+      signal,
       write: (name) => target.open(name),
       onLines: (resource, count) => {
         lines.set(resource, count)
@@ -60,7 +61,9 @@ export const makeExport = async (
     })
     signal.throwIfAborted()
     const parts = files.map(({ file, resource, rows }) => ({
-      ...{ name: file, resource: resource as ListedName, records: rows }, // as the task names them
+      name: file,
+      resource: resource as ListedName,
+      records: rows, // as the task names them
       ...target.sizeOf(file),
     }))
     return { files: parts, asOf }

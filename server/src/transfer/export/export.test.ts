@@ -161,7 +161,10 @@ describe('an export', { concurrency: 2 }, () => {
     assert.ok(compared > hostileTexts.length)
     const [account, other] = await readNdjson(folder, 'accounts')
     assert.partialDeepStrictEqual(account, {
-      ...{ userId: 'U-1', category: 'library', quality: 'A', primaryPublicationId: publicationId },
+      userId: 'U-1',
+      category: 'library',
+      quality: 'A',
+      primaryPublicationId: publicationId,
     })
     assert.equal(other?.userId, null)
     assert.equal((await readNdjson(folder, 'contacts')).at(-1)?.externalId, 'X-1')
@@ -171,8 +174,15 @@ describe('an export', { concurrency: 2 }, () => {
     assert.match(String(createdAt), /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     assert.equal(updatedAt, createdAt)
     assert.deepEqual(rest, {
-      ...{ accountId: 'A-1', title: 'Call "them"', dueDate: '2026-12-01', userId: '', route: 'native' },
-      ...{ priority: 'high', type: null, notes: null, doneAt: null },
+      accountId: 'A-1',
+      title: 'Call "them"',
+      dueDate: '2026-12-01',
+      userId: '',
+      route: 'native',
+      priority: 'high',
+      type: null,
+      notes: null,
+      doneAt: null,
     })
   })
 
@@ -243,8 +253,14 @@ describe('an export', { concurrency: 2 }, () => {
     )
     const { pathname } = new URL(service.connectionString)
     const settings = {
-      ...{ timezone: 'Asia/Kathmandu', datestyle: 'SQL, DMY', intervalstyle: 'iso_8601', extra_float_digits: '-5' },
-      ...{ standard_conforming_strings: 'off', client_encoding: 'LATIN1', row_security: 'on', enable_indexscan: 'off' },
+      timezone: 'Asia/Kathmandu',
+      datestyle: 'SQL, DMY',
+      intervalstyle: 'iso_8601',
+      extra_float_digits: '-5',
+      standard_conforming_strings: 'off',
+      client_encoding: 'LATIN1',
+      row_security: 'on',
+      enable_indexscan: 'off',
     }
     for (const [name, value] of Object.entries(settings)) {
       await service.owner.query(`alter database "${pathname.slice(1)}" set ${name} = '${value}'`)

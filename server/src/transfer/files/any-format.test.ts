@@ -51,34 +51,42 @@ for (const delimiter of [',', ';', '\t'])
     const characters = encoding === 'windows-1252' ? `${special}€–` : `${special}€–Ж東😀\uFEFF`
     const mark = encoding.startsWith('utf-16') ? '\uFEFF' : ''
     forms[`CSV with ${JSON.stringify(delimiter)} in ${encoding}`] = {
-      ...{ characters, name: 'a.csv' },
+      characters,
+      name: 'a.csv',
       write: (rows) => encodeText(mark + [header, ...rows].map((row) => csvLine(row, delimiter)).join(''), encoding),
     }
   }
 forms['tabs with backslashes'] = {
-  ...{ characters: `${special}Ж😀`, name: 'a.tsv' },
+  characters: `${special}Ж😀`,
+  name: 'a.tsv',
   // Only a cell that is null tells that there are escapes.
   write: (rows) => escaped([header, [null, null, null], ...rows], '\t'),
 }
 for (const delimiter of [',', '\t'])
   forms[`${JSON.stringify(delimiter)}, quotes and backslashes, where somebody says so`] = {
-    ...{ characters: `${special}Ж😀`, name: 'a.csv', escapes: 'both' },
+    characters: `${special}Ж😀`,
+    name: 'a.csv',
+    escapes: 'both',
     write: (rows) => escaped([header, ...rows], delimiter, true),
   }
 forms['lines of JSON'] = {
-  ...{ characters: `${special}Ж😀`, name: 'a.ndjson' },
+  characters: `${special}Ж😀`,
+  name: 'a.ndjson',
   write: (rows) => Buffer.from(rows.map((row) => JSON.stringify(objectOf(row))).join('\n')),
 }
 forms['an array of JSON, packed'] = {
-  ...{ characters: `${special}Ж😀`, name: 'a.json' },
+  characters: `${special}Ж😀`,
+  name: 'a.json',
   write: (rows) => gzipSync(JSON.stringify(rows.map(objectOf), null, 2)),
 }
 forms['a workbook'] = {
-  ...{ characters: `${special}Ж😀<&>_x000D_`, name: 'a.xlsx' },
+  characters: `${special}Ж😀<&>_x000D_`,
+  name: 'a.xlsx',
   write: (rows) => workbookFile(sheetOf([header, ...rows])),
 }
 forms['a workbook in an archive'] = {
-  ...{ characters: special, name: 'a.zip' },
+  characters: special,
+  name: 'a.zip',
   write: (rows) => zipFile({ 'folder/accounts.xlsx': workbookFile(sheetOf([header, ...rows])) }),
 }
 

@@ -272,8 +272,11 @@ describe('a text', () => {
 
   test('is written again in its encoding', () => {
     const texts: Record<Encoding, string> = {
-      ...{ 'utf-8': 'aé€😀\u{10080}\uDC80', 'utf-16le': 'aé€😀', 'utf-16be': 'aé€😀' },
-      ...{ 'windows-1252': 'aé€–Ÿ\uDC80', latin1: 'aéÿ\x80' },
+      'utf-8': 'aé€😀\u{10080}\uDC80',
+      'utf-16le': 'aé€😀',
+      'utf-16be': 'aé€😀',
+      'windows-1252': 'aé€–Ÿ\uDC80',
+      latin1: 'aéÿ\x80',
     }
     for (const [name, text] of Object.entries(texts)) {
       const encoding = name as Encoding // one of its keys

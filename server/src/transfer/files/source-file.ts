@@ -169,19 +169,22 @@ const openWorkbook = async (
     }
   }
   return {
-    ...{
-      path,
-      rejectedPath,
-      format: 'xlsx',
-      hasObjects: false,
-      encoding: '',
-      isEncodingSure: true,
-      isEncodingDoubtful: false,
-      hasByteOrderMark: true,
-      separator: '',
-    },
+    path,
+    rejectedPath,
+    format: 'xlsx',
+    hasObjects: false,
+    encoding: '',
+    isEncodingSure: true,
+    isEncodingDoubtful: false,
+    hasByteOrderMark: true,
+    separator: '',
     ...plainCells,
-    ...{ mayHaveMarks: true, sheets, sheet: sheet.name, members: [], member: '', size },
+    mayHaveMarks: true,
+    sheets,
+    sheet: sheet.name,
+    members: [],
+    member: '',
+    size,
     bytes: () => Math.round((source.bytes() / Math.max(source.size, 1)) * size),
     header,
     rows: padded,
@@ -217,15 +220,18 @@ const openTable = async (source: ByteSource, rejectedPath: string, options: File
   }
   const { isSure, isDoubtful, hasByteOrderMark } = scan
   const file = {
-    ...{
-      path,
-      rejectedPath,
-      encoding,
-      isEncodingSure: isSure || (options.encoding ?? 'utf-8') !== 'utf-8',
-      isEncodingDoubtful: isDoubtful && options.encoding === undefined,
-      hasByteOrderMark,
-    },
-    ...{ sheets: [], sheet: '', members: [], member: '', size, bytes },
+    path,
+    rejectedPath,
+    encoding,
+    isEncodingSure: isSure || (options.encoding ?? 'utf-8') !== 'utf-8',
+    isEncodingDoubtful: isDoubtful && options.encoding === undefined,
+    hasByteOrderMark,
+    sheets: [],
+    sheet: '',
+    members: [],
+    member: '',
+    size,
+    bytes,
   }
   const format = formatOfText(path, scan.beginning, encoding)
   if (format !== 'csv') {
@@ -246,7 +252,9 @@ const openTable = async (source: ByteSource, rejectedPath: string, options: File
     }
   }
   const noticed: { separator: string; separatorLine: string; lineEnd: SourceFile['lineEnd'] } = {
-    ...{ separator: ',', separatorLine: '', lineEnd: '\n' },
+    separator: ',',
+    separatorLine: '',
+    lineEnd: '\n',
   }
   const plain = () =>
     rowsOf(

@@ -124,7 +124,9 @@ describe('a file as it comes', { concurrency: 2 }, () => {
     ])
     const contacts = 'externalId;Kundennr;Nachname\nx1;K-1;Groß\n'
     const archive = zipFile({
-      ...{ 'data/accounts.xlsx': workbookFile(sheet), 'data/contacts.csv': contacts, 'readme.txt': 'Read me.' },
+      'data/accounts.xlsx': workbookFile(sheet),
+      'data/contacts.csv': contacts,
+      'readme.txt': 'Read me.',
       '__MACOSX/data/._contacts.csv': 'x',
     })
     const folder = await newFolder({ 'all.zip': archive, 'Kunden.xlsx': workbookFile(sheet) })

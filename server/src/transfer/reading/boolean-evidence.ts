@@ -35,8 +35,12 @@ export class BooleanEvidence implements Evidence {
         return isMark(cell) ? 'true' : plainValue(this.#field, cell)
       },
       noticed: {
-        ...{ format: isAlone ? 'x for yes, empty for no' : 'x for yes', fits, values: this.#values },
-        ...{ option: '', choices: [], doubt: null },
+        format: isAlone ? 'x for yes, empty for no' : 'x for yes',
+        fits,
+        values: this.#values,
+        option: '',
+        choices: [],
+        doubt: null,
       },
     }
   }

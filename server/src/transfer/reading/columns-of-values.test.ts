@@ -91,7 +91,8 @@ const anyAmount = fc
       `${cents < 0n ? '-' : ''}${cents < 0n ? -cents / 100n : cents / 100n}.${String((cents < 0n ? -cents : cents) % 100n).padStart(2, '0')}`,
   )
 const amounts = fc.array(fc.oneof(anyAmount, fc.constantFrom('1.00', '1234.00', '1000.00', '-1234.50', '0.05')), {
-  ...{ minLength: 1, maxLength: 8 },
+  minLength: 1,
+  maxLength: 8,
 })
 
 const grouped = (amount: string, group: string, decimal: string) => {
@@ -195,7 +196,9 @@ describe('instants in any form', () => {
     for (const name of ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'UTC', '+05:30']) {
       const timeZone = timeZoneNamed(name)
       const format = new Intl.DateTimeFormat('sv-SE', {
-        ...{ timeZone: name, dateStyle: 'short', timeStyle: 'medium' },
+        timeZone: name,
+        dateStyle: 'short',
+        timeStyle: 'medium',
       })
       fc.assert(
         fc.property(instants, (values) => {

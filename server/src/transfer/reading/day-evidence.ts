@@ -26,7 +26,10 @@ export class DayEvidence implements Evidence {
   #withoutZone: { count: number; first: string } = { count: 0, first: '' }
   #withZone = 0
   #numbers: { count: number; first: string; seconds: number; milliseconds: number } = {
-    ...{ count: 0, first: '', seconds: 0, milliseconds: 0 },
+    count: 0,
+    first: '',
+    seconds: 0,
+    milliseconds: 0,
   }
 
   constructor(field: Field, heading: string) {

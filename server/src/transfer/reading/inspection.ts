@@ -54,7 +54,12 @@ const lookOf = (reading: TableReading, resourceNoticed: TableInspection['resourc
   const { file, resource, rowCount: rows, columns, statuses, apostrophes, sight } = reading
   const noticed = {
     ...aboutFile(file),
-    ...{ resource, resourceNoticed, rows, columns, statuses, apostrophes },
+    resource,
+    resourceNoticed,
+    rows,
+    columns,
+    statuses,
+    apostrophes,
     unknown: reading.unknown.map(({ heading }) => heading),
     formats: reading.formats.map(({ doubt: _, ...format }) => format),
     notes: reading.notes.map((note) => note.replace(/ \(--[^)]*\)/, '')),
@@ -67,7 +72,13 @@ const lookOf = (reading: TableReading, resourceNoticed: TableInspection['resourc
 
 /** A file that cannot be read at all. */
 export const unreadable = (problem: string): TableInspection => ({
-  ...{ format: 'csv', encoding: '', separator: '', escapes: '', sheets: [], sheet: '', candidates: [] },
+  format: 'csv',
+  encoding: '',
+  separator: '',
+  escapes: '',
+  sheets: [],
+  sheet: '',
+  candidates: [],
   ...unknown([]),
   problems: [problem],
 })

@@ -88,11 +88,12 @@ export class NumberEvidence implements Evidence {
     const currency = one === undefined ? '' : `, with ${one}`
     const typed = this.#values - this.#readable
     const noticed: Noticed = {
-      ...{
-        format: `numbers like ${groups}${currency}`,
-        fits: Math.min(this.#values, this.#fits[sign] + Math.min(typed, this.#plain)),
-      },
-      ...{ values: this.#values, option: this.#doubtful === undefined ? '' : 'decimal', choices: [], doubt: null },
+      format: `numbers like ${groups}${currency}`,
+      fits: Math.min(this.#values, this.#fits[sign] + Math.min(typed, this.#plain)),
+      values: this.#values,
+      option: this.#doubtful === undefined ? '' : 'decimal',
+      choices: [],
+      doubt: null,
     }
     const [code] = this.#currencies.keys()
     return {

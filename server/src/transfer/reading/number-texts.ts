@@ -8,8 +8,22 @@ const currency =
   '[€$£¥₣₤₺₽₹]|[A-Z]{2,3}\\$|(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|MXN|ARS|BRL|Fr\\.?|SFr\\.?|kr\\.?|zł)'
 /** Signs and short names that stand for one currency. A dollar alone is that of the United States, unless another is named. */
 const codes: Record<string, string> = {
-  ...{ '€': 'EUR', '£': 'GBP', '¥': 'JPY', '₹': 'INR', '₺': 'TRY', '₽': 'RUB', zł: 'PLN' },
-  ...{ '₣': 'CHF', Fr: 'CHF', 'Fr.': 'CHF', SFr: 'CHF', 'SFr.': 'CHF', $: 'USD', US$: 'USD', CA$: 'CAD', AU$: 'AUD' },
+  '€': 'EUR',
+  '£': 'GBP',
+  '¥': 'JPY',
+  '₹': 'INR',
+  '₺': 'TRY',
+  '₽': 'RUB',
+  zł: 'PLN',
+  '₣': 'CHF',
+  Fr: 'CHF',
+  'Fr.': 'CHF',
+  SFr: 'CHF',
+  'SFr.': 'CHF',
+  $: 'USD',
+  US$: 'USD',
+  CA$: 'CAD',
+  AU$: 'AUD',
 }
 
 export const currencyCode = (written: string): string => codes[written] ?? written.replace(/\.$/, '')

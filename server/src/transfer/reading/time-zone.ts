@@ -44,8 +44,15 @@ const offsetsOf = (name: string): ((instant: number) => number) => {
 const formatOf = (name: string): Intl.DateTimeFormat => {
   try {
     return new Intl.DateTimeFormat('en-US', {
-      ...{ timeZone: name, hourCycle: 'h23', era: 'short' },
-      ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' },
+      timeZone: name,
+      hourCycle: 'h23',
+      era: 'short',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
     })
   } catch {
     throw unknown(name)

@@ -78,15 +78,28 @@ describe('a file that is sent', () => {
       ['csv', 'windows-1252', ';', 3, 'columns', ['Sachbearbeiterin'], false],
     )
     assert.deepEqual(inspection.columns.at(-1), {
-      ...{ heading: 'Sachbearbeiterin', examples: ['Jürgen', 'Groß'], field: null, match: 'unknown', values: 2 },
+      heading: 'Sachbearbeiterin',
+      examples: ['Jürgen', 'Groß'],
+      field: null,
+      match: 'unknown',
+      values: 2,
     })
     assert.deepEqual(inspection.columns[1], {
-      ...{ heading: 'Kundennr', examples: ['A-1', 'A-1', 'A-9'], field: 'accountId', match: 'name', values: 3 },
+      heading: 'Kundennr',
+      examples: ['A-1', 'A-1', 'A-9'],
+      field: 'accountId',
+      match: 'name',
+      values: 3,
     })
     assert.deepEqual(inspection.statuses, [{ field: 'status', value: 'offen', count: 1 }])
     const [dates, amounts] = inspection.formats
     assert.deepEqual(dates, {
-      ...{ field: 'issueDate', heading: 'Rechnungsdatum', format: '', fits: 0, values: 3, option: 'dates' },
+      field: 'issueDate',
+      heading: 'Rechnungsdatum',
+      format: '',
+      fits: 0,
+      values: 3,
+      option: 'dates',
       choices: [
         { value: 'dmy', example: '01/02/2026 is 2026-02-01' },
         { value: 'mdy', example: '01/02/2026 is 2026-01-02' },
@@ -118,7 +131,11 @@ describe('a file that is sent', () => {
     assert.deepEqual([checked.state, checked.created, checked.refused], ['checked', 2, 1])
     assert.deepEqual(checked.groups, [
       {
-        ...{ file: '', column: 'accountId', reason: 'there is no such account in this tenant', count: 1, lines: [4] },
+        file: '',
+        column: 'accountId',
+        reason: 'there is no such account in this tenant',
+        count: 1,
+        lines: [4],
         example: 'there is no account "A-9" in this tenant',
       },
     ])
@@ -279,13 +296,11 @@ describe('a file that is sent', () => {
     assert.deepEqual(
       Object.fromEntries(preview.fields.map((name: string, at: number) => [name, preview.rows[0].values[at]])),
       {
-        ...{
-          externalId: 'K-1',
-          accountId: 'A-1',
-          firstName: 'Ludwig van',
-          lastName: 'Beethoven',
-          notes: 'Bonngasse 20',
-        },
+        externalId: 'K-1',
+        accountId: 'A-1',
+        firstName: 'Ludwig van',
+        lastName: 'Beethoven',
+        notes: 'Bonngasse 20',
       },
     )
     assert.equal((await ask(path, 'start')).created, 2)
@@ -439,7 +454,7 @@ describe('an archive that is sent', () => {
     )
     assert.deepEqual(
       [inspection.member, inspection.encoding, inspection.columns[1].examples[0]],
-      [...['x/accounts.csv', 'windows-1252', 'M\xfcller']],
+      ['x/accounts.csv', 'windows-1252', 'M\xfcller'],
     )
     // Contacts come first in the archive, and refer to accounts of the other file.
     const checked = await ask(path, 'check')

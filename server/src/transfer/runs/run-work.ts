@@ -213,12 +213,16 @@ const inspect: Work = async (tenant, task, { signal }) => {
   if (!noticed) throw new Error('the table that is shown was not looked at')
   const inspection = {
     ...noticed,
-    ...{ isRemembered, member: shown.member, members: shown.member === '' ? [] : looks.map(memberOf) },
+    isRemembered,
+    member: shown.member,
+    members: shown.member === '' ? [] : looks.map(memberOf),
   }
   if (isArchive)
     return { state: 'inspected', inspection, options: isRemembered ? withMembers(run.options, looks) : run.options }
   return {
-    ...{ state: 'inspected', inspection, options: looks[0]?.table.options ?? run.options },
+    state: 'inspected',
+    inspection,
+    options: looks[0]?.table.options ?? run.options,
     ...(noticed.resource && { resource: noticed.resource }),
   }
 }
@@ -243,7 +247,9 @@ const memberOf = ({ table, noticed }: LookedAt) => ({
 const withMembers = (options: RunOptions, looks: readonly { table: SentTable }[]): RunOptions => ({
   ...options,
   members: looks.map(({ table: { member: name, isLeftOut, resource, options } }) => ({
-    ...{ name, isLeftOut, options },
+    name,
+    isLeftOut,
+    options,
     ...(resource && { resource }),
   })),
 })
@@ -347,7 +353,10 @@ const importSent = async (
   return {
     state: work === 'check' ? 'checked' : 'done',
     ...(!isArchive && imported[0] && { resource: imported[0].resource }),
-    ...{ created: sum('created'), changed: sum('changed'), unchanged: sum('unchanged'), refused: sum('refused') },
+    created: sum('created'),
+    changed: sum('changed'),
+    unchanged: sum('unchanged'),
+    refused: sum('refused'),
     importId: id,
     refusals: refusals.map(({ file, line, column, reason }) => ({ file: memberOf(file), line, column, reason })),
     groups: groups.map((group) => ({ ...group, file: memberOf(group.file) })),

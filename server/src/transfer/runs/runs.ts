@@ -160,8 +160,22 @@ export const endRun = async (query: TenantQuery, id: string, result: RunResult):
         inspection = coalesce($14, inspection), resource = coalesce($15, resource), options = coalesce($16, options), files = $17
       where tenant_id = $1 and id = $2`,
     values: [
-      ...[id, result.state, created, changed, unchanged, refused, refusals, removed, restored, kept, importId],
-      ...[groups, inspection, resource, options, files],
+      id,
+      result.state,
+      created,
+      changed,
+      unchanged,
+      refused,
+      refusals,
+      removed,
+      restored,
+      kept,
+      importId,
+      groups,
+      inspection,
+      resource,
+      options,
+      files,
     ],
   })
   // The file of a complete import is not needed any longer.

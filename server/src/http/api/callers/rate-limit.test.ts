@@ -132,7 +132,8 @@ test('calls of a tenant that would wait behind too many others are refused at on
   // With a key each has a transaction of its own.
   const create = () =>
     service.call('POST', '/contacts', {
-      ...{ token, body: { accountId: 'A' } },
+      token,
+      body: { accountId: 'A' },
       headers: { 'idempotency-key': randomUUID() },
     })
   assert.equal((await create()).status, 201)
@@ -201,8 +202,17 @@ test('a client that disconnects while its token is looked up is no longer in fli
 
 describe('a window', () => {
   const principal: Principal = {
-    ...{ kind: 'service', tokenId: 't', tenantId: 'x', userId: null, role: null, tokenScopes: new Set() },
-    ...{ assignee: '', legacyUserId: null, applicationId: null, grantId: null, lineage: 'service t' },
+    kind: 'service',
+    tokenId: 't',
+    tenantId: 'x',
+    userId: null,
+    role: null,
+    tokenScopes: new Set(),
+    assignee: '',
+    legacyUserId: null,
+    applicationId: null,
+    grantId: null,
+    lineage: 'service t',
   }
 
   test('begins with the first request and ends after a minute', async () => {

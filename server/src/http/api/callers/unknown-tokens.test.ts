@@ -70,8 +70,12 @@ describe('an address that has sent too many unknown tokens', async () => {
 
 const newServiceToken = (lifetime?: number) =>
   createToken(database.query, operator, {
-    ...{ tenantId: tenant.id, name: 'test', service: 'test', scopes: ['contacts:read'] },
-    ...{ lifetime, defaultAssignee: null },
+    tenantId: tenant.id,
+    name: 'test',
+    service: 'test',
+    scopes: ['contacts:read'],
+    lifetime,
+    defaultAssignee: null,
   })
 
 test('unknown tokens that come all at once are not looked up beyond the limit', async () => {

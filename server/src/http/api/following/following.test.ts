@@ -202,19 +202,17 @@ const newNode = async (context: TestContext) => {
     }),
   })
   const app = await buildApp({
-    ...{
-      database: {
-        ...database,
-        forTenant: perTenant((id) => counted(database.forTenant(id))),
-        readVersions: (statement) => {
-          node.looks++
-          return database.readVersions(statement)
-        },
+    database: {
+      ...database,
+      forTenant: perTenant((id) => counted(database.forTenant(id))),
+      readVersions: (statement) => {
+        node.looks++
+        return database.readVersions(statement)
       },
-      baseUrl,
-      delegation: { issuer: baseUrl, secret },
-      rateLimits: generous,
     },
+    baseUrl,
+    delegation: { issuer: baseUrl, secret },
+    rateLimits: generous,
     watchers: [{ arrived: () => {}, finished: (one) => finished.push(one) }],
   })
   context.after(() => app.close())
