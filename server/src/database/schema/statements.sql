@@ -3366,7 +3366,7 @@ from (
 ) as hits;
 
 -- records/lists/searched-page.ts find
-select nullif(count(*), $8::bigint) as total, count(*) - $6::integer as found, max(position) filter (where number <= $6::integer + $7::integer) as last,
+select case when count(*) < $8::bigint then count(*) else null::bigint end as total, count(*) - $6::integer as found, max(position) filter (where number <= $6::integer + $7::integer) as last,
   string_agg(body, ',' order by position) as items, (
   select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as end, (
@@ -3381,7 +3381,7 @@ from (
 ) as hits;
 
 -- records/lists/searched-page.ts find
-select nullif(count(*), $8::bigint) as total, count(*) - $6::integer as found, max(position) filter (where number <= $6::integer + $7::integer) as last,
+select case when count(*) < $8::bigint then count(*) else null::bigint end as total, count(*) - $6::integer as found, max(position) filter (where number <= $6::integer + $7::integer) as last,
   string_agg(body, ',' order by position) as items, (
   select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as end, (
@@ -3396,7 +3396,7 @@ from (
 ) as hits;
 
 -- records/lists/searched-page.ts find
-select nullif(count(*), $8::bigint) as total, count(*) - $6::integer as found, max(position) filter (where number <= $6::integer + $7::integer) as last,
+select case when count(*) < $8::bigint then count(*) else null::bigint end as total, count(*) - $6::integer as found, max(position) filter (where number <= $6::integer + $7::integer) as last,
   string_agg(body, ',' order by position) as items, (
   select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
 ) as end, (

@@ -283,7 +283,7 @@ describe('a page of changes', () => {
 
 test('a search costs no scan of the tenant for each of its matches, however new the tenant is', async () => {
   for (const parts of [null, ['lovelace']]) {
-    const search = { words: ['lovelace'], partsFor: () => parts, findsMany: false }
+    const search = { words: ['lovelace'], partsFor: () => parts, many: null }
     const asked = { ...filters({ classes: everyClass }), search }
     for (const tenant of [fresh, large, small]) {
       const nodes = await planOf(tenant, searchStatement(tables.contacts, asked, first, null))

@@ -13,9 +13,11 @@ export type Search = {
   words: string[]
   /** What the index is asked for: one or two parts of the words. Null where it is sooner to read the texts in order until so many are found. */
   partsFor: (most: number) => string[] | null
-  /** There are so many that nobody need count them. */
-  findsMany: boolean
+  /** The versions of the list at which there surely are so many that nobody need count them. */
+  many: Versions | null
 }
+
+export type Versions = { first: number; last: number }
 
 /**
  * A few records of a list tell which words are common, and which letters rare. An index leads to rare words; the texts of a common one are
@@ -27,8 +29,6 @@ type Sample = {
   total: number
   trigrams: ReadonlyMap<string, number>
   version: number
-  /** How many writes there have been since it was taken. */
-  written: number
 }
 /** A sample costs up to a tenth of a second of processor time, and after so few writes it would tell the same. */
 const mostWritten = 1 / 16
@@ -58,7 +58,7 @@ export const planSearch = async (tenant: TenantDatabase, resource: ResourceName,
     if (parts === undefined) parts = rarestParts(words, sample)
     return parts
   }
-  return { words, partsFor, findsMany: surelyMoreThanCounted(found, sample) }
+  return { words, partsFor, many: versionsWithMany(found, sample) }
 }
 
 const isSoonerByIndex = (most: number, found: number, { texts, total }: Sample): boolean => {
@@ -76,7 +76,7 @@ const stillLike = async (sample: Sample, { read }: TenantDatabase, resource: Res
   const text = `select version from heads where tenant_id = $1 and resource = '${resource}'`
   const [head] = await read<{ version: number }>({ text })
   const written = (head?.version ?? 0) - sample.version
-  return written >= 0 && written <= sample.total * mostWritten ? { ...sample, written } : null
+  return written >= 0 && written <= sample.total * mostWritten ? sample : null
 }
 
 const readSample = async ({ read }: TenantDatabase, resource: ResourceName): Promise<Sample> => {
@@ -102,7 +102,7 @@ const readSample = async ({ read }: TenantDatabase, resource: ResourceName): Pro
     // Other requests go on in between.
     if (index % textsOfTurn === 0) await nextTurn()
   }
-  return { texts, total: rows[0]?.total ?? 0, trigrams, version: rows[0]?.version ?? 0, written: 0 }
+  return { texts, total: rows[0]?.total ?? 0, trigrams, version: rows[0]?.version ?? 0 }
 }
 
 const textsOfTurn = 16
@@ -152,17 +152,26 @@ const rarestPart = (run: string, { texts, trigrams }: Sample): { part: string; r
   return { part: letters.slice(best.at, best.at + length).join(''), rank: best.rank }
 }
 
+/** Each write since the sample was taken may have left one that matches fewer. */
+const versionsWithMany = (found: number, sample: Sample): Versions | null => {
+  const spare = Math.floor(surelyMatching(found / sample.texts.length, sample) - mostCounted)
+  return spare >= 0 ? { first: sample.version, last: sample.version + spare } : null
+}
+
 /**
- * Whether a list of which so many in the sample match has more than are counted: by Chernoff's bound, the chance that it has not is below
- * one in a billion. Each write since the sample was taken may have left one that matches fewer.
+ * How many of a list surely match, of which such a share of the sample does: by Chernoff's bound, the chance that fewer do is below one in a
+ * billion.
  */
-const surelyMoreThanCounted = (found: number, { texts, total, written }: Sample): boolean => {
-  const share = found / texts.length
-  const least = (mostCounted + written) / total
-  if (!(share > least)) return false
-  const divergence =
-    share * Math.log(share / least) + (share < 1 ? (1 - share) * Math.log((1 - share) / (1 - least)) : 0)
-  return texts.length * divergence > Math.log(1e9)
+const surelyMatching = (share: number, { texts, total }: Sample): number => {
+  let [least, most] = [0, share]
+  for (let step = 0; step < 30; step++) {
+    const middle = (least + most) / 2
+    const divergence =
+      share * Math.log(share / middle) + (share < 1 ? (1 - share) * Math.log((1 - share) / (1 - middle)) : 0)
+    if (texts.length * divergence > Math.log(1e9)) least = middle
+    else most = middle
+  }
+  return least * total
 }
 
 /** How many texts were written, and how many searches read their index, by PostgreSQL's own count, which may be a second late. */

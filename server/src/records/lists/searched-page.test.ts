@@ -39,6 +39,33 @@ test('a word that surely is in more than 10,000 records is not counted, and next
   assert.equal(inAccount.body.total, 310, 'in an account they are counted')
 })
 
+test('a word that surely was in more than 10,000 records is counted as soon as enough was written that it may be in fewer', async () => {
+  const tenant = await service.newTenant()
+  await tenant.add('accounts', [sampleAccount('A-1')])
+  const contacts = await tenant.add(
+    'contacts',
+    Array.from({ length: 310 }, () => sampleContact('A-1', { name: 'Ada' })),
+  )
+  await service.owner.query(
+    `update tallies set count = 10700 where tenant_id = $1 and resource = 'contacts' and level = 62`,
+    [tenant.id],
+  )
+  const token = await tenant.serviceToken()
+  const totals = async () => {
+    const first = await get(token, '/contacts?search=ada')
+    const { next } = linksOf(first.headers)
+    return [first.body.total, (await get(token, next ?? assert.fail('there is no next page'))).body.total]
+  }
+  assert.deepEqual(await totals(), [null, null])
+  const ids = idsOf(contacts)
+  const remove = async (id: unknown) =>
+    assert.equal((await service.call('DELETE', `/contacts/${id}`, { token })).status, 200)
+  for (const id of ids.slice(0, 2)) await remove(id)
+  assert.deepEqual(await totals(), [null, null], 'two were deleted')
+  for (const id of ids.slice(2, 12)) await remove(id)
+  assert.deepEqual(await totals(), [298, 298], 'twelve were deleted')
+})
+
 test('words of two letters, of which one letter is an ideograph too, are found among many', async () => {
   const tenant = await service.newTenant()
   await tenant.add('accounts', [sampleAccount('A-1')])

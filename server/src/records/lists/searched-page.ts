@@ -6,7 +6,7 @@ import type { TenantDatabase } from '../../database/database.ts'
 import type { Table } from '../tables.ts'
 import type { Filters } from './filters.ts'
 import { type Found, type Given, headOf, inHead, type Place } from './page-statement.ts'
-import type { Search } from './search.ts'
+import type { Search, Versions } from './search.ts'
 
 /** Filters with words to search for. */
 type Searching = Filters & { search: Search }
@@ -38,11 +38,11 @@ export const searchPage = async (
 type Result = Found & { end?: string | null }
 
 const isCountCached = (filters: Searching, place: Place): boolean =>
-  isCounted(filters) && filters.search.partsFor(neededFor(place)) === null
+  uncountedAt(filters) === null && filters.search.partsFor(neededFor(place)) === null
 
-/** What is surely found more often than is counted is not counted at all. */
-const isCounted = ({ search, values, account }: Searching): boolean =>
-  !search.findsMany || values.size > 0 || account !== null
+/** What is surely found more often than is counted is not counted, unless the list has changed much. */
+const uncountedAt = ({ search, values, account }: Searching): Versions | null =>
+  values.size === 0 && account === null ? search.many : null
 
 /** No list is longer. */
 const mostFound = 2_000_000_000
@@ -104,10 +104,16 @@ export const searchStatement = (
   const skip = `${given(Math.min(place.skip ?? 0, mostFound))}::integer`
   const needed = neededFor(place)
   const isAllFound = !cached && place.after === undefined
-  const most = Math.max(isAllFound && isCounted(filters) ? mostCounted + 1 : 0, needed)
+  const many = uncountedAt(filters)
+  const most = Math.max(isAllFound && !many ? mostCounted + 1 : 0, needed)
+  const countUnlessMany = ({ first, last }: Versions): string => {
+    const isAsThen = inHead(table, `version between ${given(first)} and ${given(last)}`)
+    return `case when not coalesce(${isAsThen}, false) then ${count('0')} end`
+  }
   const total = (): string => {
-    if (isAllFound) return `nullif(count(*), ${given(most)}::bigint)`
-    if (!isCounted(filters)) return 'null::bigint'
+    const further = many ? countUnlessMany(many) : 'null::bigint'
+    if (isAllFound) return `case when count(*) < ${given(most)}::bigint then count(*) else ${further} end`
+    if (many) return further
     return cached ? countSince(cached) : count('0')
   }
   const end = `${skip} + ${given(place.size)}::integer`
