@@ -186,7 +186,7 @@ export const openDatabase = (
   const replicas = new Replicas(address, connections, cursorKey)
   const readVersions: Query = (statement) =>
     outage.bridge(() => versions.use((client) => queryAlone(client, asking)(statement)))
-  const noVersions: Versions = { identity: '', records: '', lists: null }
+  const noVersions: Versions = { source: '', identity: '', records: '', lists: null }
   const askVersions: AskVersions =
     replicas.states().length > 0 ? versionsFrom(readVersions, 0, async () => {}) : () => noVersions
   return {

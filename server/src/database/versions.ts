@@ -10,6 +10,8 @@ import { isShardLost } from './connections/unavailable.ts'
  * was read under another one may be out of date.
  */
 export type Versions = {
+  /** The history that the numbers are of: another one after a restart, a failover or a restore. */
+  source: string
   identity: string
   records: string
   /** What a replica must have to answer instead; null where there is none. */
@@ -82,7 +84,12 @@ export const versionsFrom = (
     const answer = new Map<string, Versions>()
     for (const [place, versions] of row.versions.split('\n').entries()) {
       const tenantId = tenants[place] ?? noTenant
-      const one = { identity, records: `${source} ${versions}`, lists: noteSource ? { versions, source } : null }
+      const one = {
+        source,
+        identity,
+        records: `${source} ${versions}`,
+        lists: noteSource ? { versions, source } : null,
+      }
       answer.set(tenantId, one)
       known.set(tenantId, { versions: one, askedAt })
     }

@@ -43,8 +43,8 @@ export type ServedApi = {
   log: Log
 }
 
-/** What is read before it is certain that the caller may see it, and the version of the tenant's records that was known before. */
-export type ReadAhead = { query: Record<string, unknown>; result: Promise<HandlerResult>; version: string }
+/** What is read before it is certain that the caller may see it, and the versions that were known before. */
+export type ReadAhead = { query: Record<string, unknown>; result: Promise<HandlerResult>; versions: Versions }
 
 /** One request of an API and its response, with what the steps so far have found out. */
 export class Exchange {

@@ -41,7 +41,8 @@ const read = async (exchange: Exchange): Promise<void> => {
   const bytes = bytesOf(result)
   const body = bodyOf(bytes)
   const make = () => plainResponse({ status: operation.status, headers: headersOf(result, query, bytes) }, body, api)
-  const under = versions && { tenantId, url, version: ahead?.version ?? versions.records, next: result.next ?? null }
+  const before = ahead?.versions ?? versions
+  const under = before && { tenantId, url, source: before.source, version: before.records, next: result.next ?? null }
   // What depends on the day is another response tomorrow, though no record has changed.
   exchange.cached = cache && under && !result.isOfToday ? cache.keep(under, body, make) : null
   exchange.plain = exchange.cached?.plain ?? make()

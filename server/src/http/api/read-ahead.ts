@@ -23,7 +23,7 @@ export const readAhead = (exchange: Exchange, principal: Principal): ReadAhead |
     const result: Promise<HandlerResult> = handler(callBy(principal, query, exchange))
     // The handler step awaits it and fails with it; a request that is refused before does not.
     result.catch(() => {})
-    return { query, result, version: last.records }
+    return { query, result, versions: last }
   } catch {
     return null
   }

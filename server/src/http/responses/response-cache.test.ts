@@ -252,13 +252,14 @@ describe('what is read while the database is asked whether the token is still go
 describe('the response cache', () => {
   const plain = (length: number) => ({ status: 200, headers: {}, body: bodyOf(Buffer.from('x'.repeat(length))) })
   const keep = (cache: ResponseCache, tenantId: string, url: string, length = 500, version = '1') =>
-    cache.keep({ tenantId, url, version, next: null }, plain(length).body, () => plain(length))
+    cache.keep({ tenantId, url, source: '', version, next: null }, plain(length).body, () => plain(length))
 
   test('has the headers of today where the next page begins elsewhere, though the bytes are the same', () => {
     const cache = new ResponseCache()
     const keepAt = (version: string, next: number) => {
       const made = () => ({ ...plain(500), headers: { link: `after ${next}` } })
-      return cache.keep({ tenantId: 'tenant', url: '/', version, next }, plain(500).body, made).plain.headers.link
+      const read = { tenantId: 'tenant', url: '/', source: '', version, next }
+      return cache.keep(read, plain(500).body, made).plain.headers.link
     }
     assert.deepEqual([keepAt('1', 2), keepAt('2', 5), keepAt('3', 5)], ['after 2', 'after 5', 'after 5'])
   })
@@ -284,7 +285,11 @@ describe('the response cache', () => {
   test('does not keep the larger buffer of which a body is a part', () => {
     const body = Buffer.alloc(100_000, 'x').subarray(0, 20_000)
     const make = () => ({ status: 200, headers: {}, body })
-    const { plain } = new ResponseCache().keep({ tenantId: 'tenant', url: '/', version: '1', next: null }, body, make)
+    const { plain } = new ResponseCache().keep(
+      { tenantId: 'tenant', url: '/', source: '', version: '1', next: null },
+      body,
+      make,
+    )
     assert.deepEqual(plain.body, body)
     assert.equal(Buffer.isBuffer(plain.body) && plain.body.buffer.byteLength, body.length)
   })

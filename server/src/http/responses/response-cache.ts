@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { type Body, type EncodedResponse, type Encoding, encode, isSame } from './encoding.ts'
 
 /** What was read, the version of the tenant's records before that, and where the next page begins, which only its headers say. */
-type ReadUnder = { tenantId: string; url: string; version: string; next: number | string | null }
+type Read = { tenantId: string; url: string; version: string; next: number | string | null }
 
 /** A response in memory, in the encodings in which it was asked for so far; always also as it is. */
-export type CachedResponse = ReadUnder & {
+export type CachedResponse = Read & {
   foundAt: number
   plain: EncodedResponse
   encoded: Partial<Record<Encoding, EncodedResponse>>
@@ -107,7 +107,8 @@ type Shelf = {
  */
 export class ResponseCache {
   readonly #mostBytes: number
-  readonly #shelves = new Kept<Shelf>()
+  #shelves = new Kept<Shelf>()
+  #source = ''
   readonly #made = new Made()
   readonly #sent = { memory: 0, database: 0 }
   #bytes = 0
@@ -139,10 +140,11 @@ export class ResponseCache {
 
   /**
    * Keeps what was read. Where the same is kept already, that is as current as this one now: to compare the bytes costs less
-   * than to make the headers and encodings anew.
+   * than to make the headers and encodings anew. Of another source nothing is: headers lead to changes since a version, which may be lost.
    */
-  keep(read: ReadUnder, body: Body, make: () => EncodedResponse): CachedResponse {
+  keep({ source, ...read }: Read & { source: string }, body: Body, make: () => EncodedResponse): CachedResponse {
     this.#sent.database++
+    if (source !== this.#source) this.#beginAnew(source)
     const { tenantId, url, version, next } = read
     const shelf: Shelf = this.#shelves.get(tenantId) ?? { tenantId, responses: new Kept(), bytes: 0, isUsed: true }
     const former = shelf.responses.get(url)
@@ -174,6 +176,12 @@ export class ResponseCache {
       this.#add(shelf, bytes)
     }
     return encoded
+  }
+
+  #beginAnew(source: string): void {
+    this.#source = source
+    this.#shelves = new Kept()
+    this.#bytes = 0
   }
 
   #hasRoomFor(bytes: number, shelf: Shelf, url: string): boolean {

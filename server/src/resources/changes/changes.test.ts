@@ -147,6 +147,20 @@ describe('the lists that are asked for', () => {
   })
 })
 
+/** What becomes of a list when its database is restored to before the work, which adds contacts. */
+const whichIsLost = async <T>({ id }: TestTenant, work: () => Promise<T>): Promise<T> => {
+  await service.owner.query('create table saved_heads as select * from heads')
+  const done = await work()
+  for (const table of ['contacts', 'search_texts'])
+    await service.owner.query(
+      `delete from ${table} where tenant_id = $1 and position > (
+        select last from saved_heads where tenant_id = $1 and resource = 'contacts')`,
+      [id],
+    )
+  await service.owner.query('truncate heads; insert into heads select * from saved_heads; drop table saved_heads')
+  return done
+}
+
 describe('a cursor', () => {
   test('is refused when it was changed, or is of another tenant', async () => {
     const [own, other] = [await newTenant(), await newTenant()]
@@ -160,12 +174,10 @@ describe('a cursor', () => {
     const { tenant, token } = await newTenant()
     await addContacts(tenant, 'Ada', 'Bob')
     const kept = await read(token)
-    await service.owner.query('create table saved_heads as select * from heads')
-    await addContacts(tenant, 'Lost', 'Lost, too')
-    const lost = await read(token)
-    for (const table of ['contacts', 'search_texts'])
-      await service.owner.query(`delete from ${table} where tenant_id = $1 and position > 2`, [tenant.id])
-    await service.owner.query('truncate heads; insert into heads select * from saved_heads; drop table saved_heads')
+    const lost = await whichIsLost(tenant, async () => {
+      await addContacts(tenant, 'Lost', 'Lost, too')
+      return read(token)
+    })
     assertInvalidCursor(await service.call('GET', `/changes?after=${lost.cursor}`, { token }))
     await addContacts(tenant, 'New', 'Newer', 'Newest')
     assertInvalidCursor(await service.call('GET', `/changes?after=${lost.cursor}`, { token }))
@@ -194,6 +206,21 @@ describe('a walk', () => {
     await addContacts(tenant, 'Fay')
     const { body } = await service.call('GET', changesIn(page) ?? '', { token })
     assert.deepEqual(namesOf(body), ['Adele', 'Fay'])
+  })
+
+  test('of a page that a restored database shows as before leads on from what that has', async () => {
+    const { tenant, token } = await newTenant()
+    await addContacts(tenant, 'Kept')
+    const readPage = () => service.call('GET', '/contacts?search=kept', { token })
+    const before = await whichIsLost(tenant, async () => {
+      await addContacts(tenant, 'Lost')
+      return readPage()
+    })
+    const again = await readPage()
+    assert.equal(again.text, before.text)
+    await addContacts(tenant, 'New')
+    const followed = await service.call('GET', changesIn(again) ?? '', { token })
+    assert.deepEqual([followed.status, namesOf(followed.body)], [200, ['New']])
   })
 
   test('that does not begin with the first page has no such link', async () => {

@@ -240,7 +240,7 @@ test('all that follow a tenant from the same cursor have it read once', async (c
 })
 
 test('a tenant takes a quarter of the places of a thread at most', async (context) => {
-  const followers = new Followers(async () => ({ identity: '', records: '', lists: null }))
+  const followers = new Followers(async () => ({ source: '', identity: '', records: '', lists: null }))
   context.after(() => followers.stop())
   const follower = () => ({ tenantId: 'a', look: () => {}, stop: () => {} })
   const first = follower()
