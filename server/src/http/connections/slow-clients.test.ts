@@ -114,6 +114,25 @@ test('callers that do not read cost no more than their answers, are let go, and 
   await assertMayCall()
 })
 
+test('callers that do not read, but go on to send what cannot be read, are let go and cost no listeners', async (context) => {
+  const warnings: Error[] = []
+  const note = (warning: Error) => warnings.push(warning)
+  process.on('warning', note)
+  const stalled = await openMany(3)
+  const sending = setInterval(() => {
+    for (const socket of stalled) socket.write('\0')
+  }, 50)
+  context.after(() => {
+    clearInterval(sending)
+    process.off('warning', note)
+  })
+  for (const socket of stalled) socket.pause().write(request('GET', '/contacts?pageSize=200').repeat(5))
+  await assertServesOthers()
+  await allGone()
+  assert.deepEqual(warnings, [])
+  await assertMayCall()
+})
+
 /** As many at once as ever. */
 const assertMayCall = () =>
   until('fifty may be in flight again', async () => {

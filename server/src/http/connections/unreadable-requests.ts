@@ -26,7 +26,13 @@ export class UnreadableRequests {
   readonly refuse = async (error: ConnectionError, socket: Socket): Promise<void> => {
     // Whoever sent a whole request must hear what became of it, not of the bytes after it.
     const earlier = this.#inFlight.on(socket).filter(({ req }) => req.complete)
-    await Promise.all(earlier.map((response) => once(response, 'close')))
+    if (earlier.length > 0) {
+      // Each further byte would come here again, and count as a sign of a caller who takes what is sent.
+      socket.pause()
+      await Promise.all(earlier.map((response) => once(response, 'close')))
+      // What was not read when a connection is closed would cost the caller the end of its response.
+      socket.resume()
+    }
     if (earlier.length > 0 || !socket.writable) socket.destroySoon()
     else this.#respond(socket, reason(error))
   }
