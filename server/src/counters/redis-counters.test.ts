@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { mostFollowedByToken } from '@masthead/contract'
 import { startRedis, withoutRedis } from '../../test/outside/redis-server.ts'
 import { startServing, temporaryDataDirectory, until } from '../../test/processes/masthead-process.ts'
 import { sampleAccount, sampleContact } from '../../test/records/sample-records.ts'
+import { type EventStream, openEventStream } from '../../test/requests/event-stream.ts'
 import { freeAddress, generous, type Service, secret, startService } from '../../test/service.ts'
 import { newToken } from '../identity/token-format.ts'
 
 const password = 'a-password-of-redis'
+/** When a stream is sent something at the latest, and keeps its place. */
+const commentMilliseconds = 15_000
 
 describe('services with one Redis', { skip: withoutRedis }, async () => {
   const redis = await startRedis(password)
@@ -100,6 +104,35 @@ describe('services with one Redis', { skip: withoutRedis }, async () => {
     assert.equal(await Promise.race(waiting), 429)
     await release()
     assert.deepEqual((await Promise.all(waiting)).sort(), [201, 201, 201, 429])
+  })
+
+  test('end as many streams of a token as were opened beyond its places because Redis had forgotten the others', async (context) => {
+    const token = await tenant.serviceToken()
+    const open = ({ origin }: Service) => openEventStream(origin, '/changes', { token })
+    const streams: EventStream[] = []
+    for (const service of [one, other])
+      for (let count = 0; count < mostFollowedByToken; count++) {
+        streams.push(await open(service))
+        // As after a restart: it knows of none.
+        await redis.ask((client) => client.sendCommand(['FLUSHALL']))
+      }
+    context.after(() => {
+      for (const stream of streams) stream.close()
+    })
+    assert.ok(streams.every(({ status }) => status === 200))
+    const now = performance.now.bind(performance)
+    let passed = 0
+    context.mock.method(performance, 'now', () => now() + passed)
+    const ended = new Set<EventStream>()
+    const heard = new Set<EventStream>()
+    for (const stream of streams)
+      stream.response.once('end', () => ended.add(stream)).on('data', () => heard.add(stream))
+    passed += commentMilliseconds
+    await until('half of them have ended', () => ended.size === mostFollowedByToken)
+    heard.clear()
+    passed += commentMilliseconds
+    await until('the others go on', () => heard.size === mostFollowedByToken)
+    assert.equal(ended.size, mostFollowedByToken)
   })
 
   test('forget a client that disconnects while Redis is asked, also where the response is cached', async () => {

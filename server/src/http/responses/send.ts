@@ -26,10 +26,10 @@ export const sendNotModified = (
   response.end()
 }
 
-/** Sends a part of a body, and waits until there is room for the next; false when the caller has left. */
+/** Sends a part of a body, and waits until there is room for the next; false when the caller has left, or the response was ended. */
 export const sendPart = async (response: ServerResponse, part: Buffer): Promise<boolean> => {
   // Nothing is told of a response that has closed already, neither that it drains nor that it closes.
-  if (response.destroyed) return false
+  if (response.destroyed || response.writableEnded) return false
   if (response.write(part)) return true
   const over = new AbortController()
   const told = ['drain', 'close'].map((event) => once(response, event, { signal: over.signal }))

@@ -95,8 +95,8 @@ class Seat {
   look(): void {
     this.#keepInTime()
     if (performance.now() - this.#sentAt < commentMilliseconds) return
-    // Whoever has not taken the last one takes nothing.
-    if (this.#response.writableNeedDrain) this.#response.destroy()
+    // Whoever has not taken the last one, or the end, takes nothing.
+    if (this.#response.writableNeedDrain || this.#response.writableEnded) this.#response.destroy()
     else {
       this.#sentAt = performance.now()
       this.#response.write(comment)
