@@ -75,7 +75,7 @@ const common = {
   'Versions of a record':
     'An `ETag` names one. `If-None-Match` returns 304 for what you already have; `If-Match` keeps you from overwriting changes that you have not seen.',
   Caching:
-    'A write is visible on its own node at once, and on all others within a second. `Cache-Control: no-cache` in a request always reads the database.',
+    'A read sees every write that was answered before it began, on every node. `Cache-Control: no-cache` in a request always reads the database.',
   Headers: `Every successful response has ${ofAll.headers.map(code).join(', ')}; further headers are listed with the operation.`,
   Problems: `Any call can return ${ofAll.problems.map(toProblem).join(', ')}.`,
   Sizes: `A body has at most ${largest.bodyBytes / 1024} KiB, a URL ${largest.urlBytes / 1024} KiB.`,

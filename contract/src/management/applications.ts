@@ -67,7 +67,7 @@ export const applications = defineResource({
       method: 'PATCH',
       path: '/applications/{clientId}',
       scope: 'applications:manage',
-      summary: 'Disable or enable an application; takes effect within a second',
+      summary: 'Disable or enable an application; takes effect at the next request',
       body: ApplicationChange,
       status: 200,
       answer: Application,

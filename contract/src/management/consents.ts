@@ -33,7 +33,7 @@ export const consents = defineResource({
       method: 'DELETE',
       path: '/consents/{consentId}',
       scope: 'consents:manage',
-      summary: 'Withdraw a consent; the tokens of the application end within a second',
+      summary: 'Withdraw a consent; the tokens of the application end at the next request',
       status: 200,
       answer: Consent,
     },

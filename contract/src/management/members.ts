@@ -43,7 +43,7 @@ export const members = defineResource({
       method: 'PATCH',
       path: '/members/{userId}',
       scope: 'members:manage',
-      summary: 'Change what a member may do; takes effect within a second',
+      summary: 'Change what a member may do; takes effect at the next request',
       body: MemberInput,
       status: 200,
       answer: Member,
