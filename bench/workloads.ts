@@ -21,7 +21,7 @@ export type Workload = {
   charted?: { rows: number; page: number }
 }
 
-export type Sources = {
+type Sources = {
   data: Data
   origins: Origins
   delegatedToken: () => Promise<string>
