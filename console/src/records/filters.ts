@@ -3,6 +3,7 @@ import {
   fieldsOf,
   isListed,
   type ListedName,
+  type Listing,
   type Resource,
   type ResourceName,
   referrersOf,
@@ -73,7 +74,7 @@ const makeFilters = (name: ListedName): Filter[] => {
 
 const rangesOf = (name: ListedName): Filter[] => {
   const comparisons = comparisonsOf(name)
-  const overdue = (resources[name] as Resource).listing?.overdue
+  const { overdue }: Listing = resources[name].listing
   return comparisons.flatMap(({ parameter: from, field, by }) => {
     const to = comparisons.find((other) => other.field === field && other.by.startsWith('<'))?.parameter
     if (by !== '>=' || to === undefined) return []

@@ -12,14 +12,9 @@ const searched = all.flatMap(({ name, listing }) =>
 const shared = ['page', 'pageSize', 'search', 'cursor']
 const filters = all.flatMap(({ name, operations }) =>
   Object.values(operations).flatMap(({ query }) =>
-    Object.entries(query?.properties ?? {})
+    Object.entries<{ description?: string }>(query?.properties ?? {})
       .filter(([parameter]) => !shared.includes(parameter))
-      // Every parameter of the contract is described.
-      .map(([parameter, schema]) => ({
-        name,
-        parameter,
-        about: String((schema as { description?: string }).description),
-      })),
+      .map(([parameter, { description = '' }]) => ({ name, parameter, about: description })),
   ),
 )
 
