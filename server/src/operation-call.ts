@@ -44,7 +44,7 @@ export type FileResponse = {
 /** The response of an operation: its JSON, and the values of its headers; `location` is a path below the base path. */
 export type HandlerResult = {
   body: string | Buffer
-  location?: string
+  location?: string | undefined
   /** Of an operation that can be followed. */
   news?: News
   /** Of an operation that is a download. */
