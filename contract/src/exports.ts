@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from 'typebox'
 import { readScopeOf } from './changes.ts'
 import * as field from './fields.ts'
-import { cursor, defineResource, isPaged, paging, type Resource } from './operation.ts'
+import { defineResource, isPaged, pagingParameters, type Resource } from './operation.ts'
 import { type ListedName, listedNames, resources } from './resources.ts'
 import { Type } from './schema.ts'
 
@@ -25,7 +25,7 @@ const exportStates = ['waiting', 'running', 'done', 'failed', 'deleted'] as cons
 export type ExportState = (typeof exportStates)[number]
 
 /** Where a list begins and how it is ordered does not matter to a file; a search of a whole list has no bound. */
-const notExported: readonly string[] = [...Object.keys({ ...paging, cursor }), 'search', 'sort']
+const notExported: readonly string[] = [...pagingParameters, 'search', 'sort']
 
 /** The parameters of the list of a resource that an export takes as well. */
 export const filtersOf = (name: ListedName): TObject => {

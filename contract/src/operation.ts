@@ -158,6 +158,8 @@ export const cursor = Type.Optional(
     description: 'From the `next` link: continues a walk exactly where the page before ended. Not with `page`.',
   }),
 )
+export const pagingParameters: readonly string[] = [...Object.keys(paging), 'cursor']
+
 export const search = (fields: readonly string[]) =>
   Type.Optional(
     Type.String({

@@ -1,4 +1,4 @@
-import { longest, mostCounted, type Resource, resources } from '@masthead/contract'
+import { longest, mostCounted, pagingParameters, type Resource, resources } from '@masthead/contract'
 import { formatNumber } from '../../design/formats.ts'
 import { Document, Section } from '../document.tsx'
 import { Example } from '../example.tsx'
@@ -9,7 +9,7 @@ const all: readonly Resource[] = Object.values(resources)
 const searched = all.flatMap(({ name, listing }) =>
   listing && listing.search.length > 0 ? [{ name, fields: listing.search }] : [],
 )
-const shared = ['page', 'pageSize', 'search', 'cursor']
+const shared = [...pagingParameters, 'search']
 const filters = all.flatMap(({ name, operations }) =>
   Object.values(operations).flatMap(({ query }) =>
     Object.entries<{ description?: string }>(query?.properties ?? {})
