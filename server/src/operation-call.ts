@@ -16,12 +16,12 @@ export type Call<O extends Operation> = Input<O> & {
   issuer: string | null
   /** Logs what fails after the response. */
   onError: (error: unknown) => void
-} & (O['method'] extends 'GET' ? Downloading<O> : Writing)
+} & (O['method'] extends 'GET' ? DownloadCall<O> : WriteCall)
 
 /** The audit log tells who has downloaded a file. */
-type Downloading<O extends Operation> = O extends { download: readonly string[] } ? { author: Caller } : unknown
+type DownloadCall<O extends Operation> = O extends { download: readonly string[] } ? { author: Caller } : unknown
 
-type Writing = {
+type WriteCall = {
   /** Null without a mail server. */
   sendMail: SendMail | null
   webhooks: WebhookSettings

@@ -18,13 +18,13 @@ export const pageOf = <T extends { number: number }>(found: readonly T[], pageSi
 }
 
 /** Returns what was looked up, or answers 404 where there is none. */
-export const found = <T>(what: string, it: T | null | undefined): T => {
+export const existing = <T>(what: string, it: T | null | undefined): T => {
   if (it === null || it === undefined) throw notFound(what)
   return it
 }
 
 export const endpointOf = async (tenant: TenantDatabase, id: string) =>
-  found('webhook endpoint', await find(tenant, id))
+  existing('webhook endpoint', await find(tenant, id))
 
 /** Every caller is a user: the scopes of this interface belong to roles. */
 export const userOf = ({ userId }: { userId: string | null }): string => {

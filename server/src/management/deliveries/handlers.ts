@@ -4,7 +4,7 @@ import type { Handlers } from '../../operation-call.ts'
 import { resend, sendTestEvent } from '../../webhooks/administration.ts'
 import type { Endpoint } from '../../webhooks/endpoints/queries.ts'
 import { findDelivery, listDeliveries, withoutDetail } from '../../webhooks/history/queries.ts'
-import { endpointOf, found, json, pageOf } from '../responses.ts'
+import { endpointOf, existing, json, pageOf } from '../responses.ts'
 
 const pageSize = 50
 
@@ -31,4 +31,4 @@ export const handlers: Handlers<ManagementResources['deliveries']> = {
 }
 
 const deliveryOf = async (tenant: TenantDatabase, endpoint: Endpoint, id: string) =>
-  found('delivery', await findDelivery(tenant.read, endpoint.id, id))
+  existing('delivery', await findDelivery(tenant.read, endpoint.id, id))
