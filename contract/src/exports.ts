@@ -125,7 +125,7 @@ const common = {
   description: 'An export needs the scopes to read all lists that it holds.',
   status: 200,
   isVolatile: true,
-  answer: Export,
+  response: Export,
 } as const
 
 /** Files of many records, made in the background. They have no list of positions and versions, so they are none of `resources`. */
@@ -148,7 +148,7 @@ export const exportJobs = defineResource({
       method: 'GET',
       path: '/exports',
       summary: 'List the exports of the last day that the token may read',
-      answer: ExportList,
+      response: ExportList,
     },
     GetExport: {
       ...common,
@@ -162,7 +162,7 @@ export const exportJobs = defineResource({
       path: '/exports/{exportId}/files/{fileName}',
       summary: 'Download a file of an export, or a part of it by `Range`',
       parameters: { fileName: 'The `name` of the file.' },
-      answer: Type.Object({}, { ...field.closed, title: 'FileContent' }),
+      response: Type.Object({}, { ...field.closed, title: 'FileContent' }),
       download: ['text/csv', 'application/x-ndjson', 'application/gzip'],
     },
     DeleteExport: {

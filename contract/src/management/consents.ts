@@ -27,7 +27,7 @@ export const consents = defineResource({
       scope: 'consents:manage',
       summary: 'List your consents that stand, the newest first',
       status: 200,
-      answer: listOf(Consent, 'ConsentList'),
+      response: listOf(Consent, 'ConsentList'),
     },
     WithdrawConsent: {
       method: 'DELETE',
@@ -35,7 +35,7 @@ export const consents = defineResource({
       scope: 'consents:manage',
       summary: 'Withdraw a consent; the tokens of the application end at the next request',
       status: 200,
-      answer: Consent,
+      response: Consent,
     },
   },
 })

@@ -37,7 +37,7 @@ export const members = defineResource({
       scope: 'members:manage',
       summary: 'List the members, by e-mail address',
       status: 200,
-      answer: listOf(Member, 'MemberList'),
+      response: listOf(Member, 'MemberList'),
     },
     UpdateMember: {
       method: 'PATCH',
@@ -46,7 +46,7 @@ export const members = defineResource({
       summary: 'Change what a member may do; takes effect at the next request',
       body: MemberInput,
       status: 200,
-      answer: Member,
+      response: Member,
       problems: ['conflict'],
     },
     RemoveMember: {
@@ -55,7 +55,7 @@ export const members = defineResource({
       scope: 'members:manage',
       summary: 'End a membership, with all tokens and consents of it',
       status: 200,
-      answer: Member,
+      response: Member,
       problems: ['conflict'],
     },
   },
