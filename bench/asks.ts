@@ -58,7 +58,7 @@ export const mixture = (tenants: Tenant[]): Ask[] => {
   return each[0]?.flatMap((_, turn) => each.flatMap((asks) => asks[turn] ?? [])) ?? []
 }
 
-/** Past the answers that Masthead has in memory: the database answers. */
+/** Past the responses that Masthead has in memory: the database answers. */
 export const cold = (ask: Ask): Ask => ({ ...ask, headers: { 'Cache-Control': 'no-cache' } })
 
 /** As the limit of stored bodies takes them. */

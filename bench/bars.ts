@@ -7,7 +7,7 @@ export type Bar = { name: string; value: number; unit: '×' | 'MiB' | 'ms'; leas
 export type JudgedBar = Bar & { reached: boolean }
 
 type Cell = [workload: string, server: ServerName]
-/** A ratio of what they answer in a second, unless another figure is named. */
+/** A ratio of their responses a second, unless another figure is named. */
 type RatioBar = { name: string; of: Cell; by: Cell; figure?: 'rate' | 'p50' | 'p99'; least?: number; most?: number }
 
 const hot = (what: string, least: number): RatioBar => ({

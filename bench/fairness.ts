@@ -65,12 +65,12 @@ const compare = async (
   const quiet = await newQuietCaller(served)
   const quietBeside = await newQuietCaller(neighbour)
   const flood = await prepareFlood(served)
-  let answers: Flooded = {}
+  let statuses: Flooded = {}
   const underFlood = async (call: typeof quiet): Promise<number[]> => {
     const loud = startFlood(flood)
     await delay(settleMilliseconds)
     const measured = await call(phaseMilliseconds - settleMilliseconds)
-    for (const [status, count] of Object.entries(await loud)) answers[status] = (answers[status] ?? 0) + count
+    for (const [status, count] of Object.entries(await loud)) statuses[status] = (statuses[status] ?? 0) + count
     await delay(settleMilliseconds)
     return measured
   }
@@ -81,13 +81,13 @@ const compare = async (
   // What was just started compiles its program, and looks at the lists that are searched for the first time.
   await underFlood(quiet)
   await underFlood(quietBeside)
-  answers = {}
+  statuses = {}
   for (let round = 0; round < rounds; round++) {
     silence.push(...(await quiet(phaseMilliseconds)))
     flooded.push(...(await underFlood(quiet)))
     beside.push(...(await underFlood(quietBeside)))
   }
-  process.stdout.write(`${kind}: the loud tenant got ${JSON.stringify(answers)}\n`)
+  process.stdout.write(`${kind}: the loud tenant got ${JSON.stringify(statuses)}\n`)
 }
 
 const prepareFlood = async (served: Served): Promise<Flood> => {
@@ -108,8 +108,8 @@ const prepareFlood = async (served: Served): Promise<Flood> => {
 const startFlood = async (flood: Flood): Promise<Flooded> => {
   const child = fork(new URL('./flood.ts', import.meta.url))
   child.send(flood)
-  const [[answers]] = await Promise.all([once(child, 'message'), once(child, 'exit')])
-  return answers
+  const [[statuses]] = await Promise.all([once(child, 'message'), once(child, 'exit')])
+  return statuses
 }
 
 await main()

@@ -40,7 +40,7 @@ const requestOf = ({ accountId, id }: Flood, number: number): [path: string, bod
 }
 
 const flood = async (given: Flood): Promise<Flooded> => {
-  const answers: Flooded = {}
+  const statuses: Flooded = {}
   const sent: Promise<void>[] = []
   const begun = performance.now()
   for (let number = 0, due = begun; due < begun + given.milliseconds; number++) {
@@ -49,17 +49,17 @@ const flood = async (given: Flood): Promise<Flooded> => {
     const [path, body] = requestOf(given, number)
     sent.push(
       send(given, number, path, body).then((status) => {
-        answers[status] = (answers[status] ?? 0) + 1
+        statuses[status] = (statuses[status] ?? 0) + 1
       }),
     )
     // As many callers that know nothing of each other: at random, so several may come at once.
     due += (-Math.log(1 - Math.random()) * 1_000) / given.eachSecond
   }
   await Promise.all(sent)
-  return answers
+  return statuses
 }
 
 process.once('message', async (given: Flood) => {
-  const answers = await flood(given)
-  process.send?.(answers, () => process.exit())
+  const statuses = await flood(given)
+  process.send?.(statuses, () => process.exit())
 })

@@ -16,7 +16,7 @@ import { connectAsSuperuser, environmentOf, type Served, serve } from './served.
 const dataDirectory = resolve('.masthead/bench-import')
 
 /** Seconds of the bare COPYs, the mean of one before and one after, and of the import. */
-export type ImportCost = { rows: number; plain: number; searchable: number; imported: Imported; read: Read }
+type ImportCost = { rows: number; plain: number; searchable: number; imported: Imported; read: Read }
 
 export const importCost = async (rows: number): Promise<ImportCost> => {
   const folder = join(dataDirectory, `files-with-keys-${rows}`)

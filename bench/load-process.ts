@@ -25,21 +25,21 @@ const bytesOf = ({ bytes, counterAt }: Request): Buffer => {
   return copy
 }
 
-type Answer = { status: string; length: number; headLength: number }
+type ReceivedHead = { status: string; length: number; headLength: number }
 
-const readHead = (received: Buffer): Answer | null => {
+const readHead = (received: Buffer): ReceivedHead | null => {
   const end = received.indexOf('\r\n\r\n')
   if (end < 0) return null
   const head = received.toString('latin1', 0, end)
   const status = head.slice(9, 12)
   if (status === '304') return { status, length: 0, headLength: end + 4 }
   const [, length] = /\r\ncontent-length: *(\d+)/i.exec(head) ?? []
-  if (length === undefined) throw new Error(`an answer does not say its length: ${head}`)
+  if (length === undefined) throw new Error(`a response does not say its length: ${head}`)
   return { status, length: Number(length), headLength: end + 4 }
 }
 
-/** A fast error must not pass for speed. A read has the length that it had the first time; what a write answers may vary. */
-const check = (request: Request, { status, length }: Answer): void => {
+/** A fast error must not pass for speed. A read has the length that it had the first time; that of a write may vary. */
+const check = (request: Request, { status, length }: ReceivedHead): void => {
   const { method = 'GET', path } = request.ask
   if (status !== request.status) throw new Error(`${method} ${path} answered ${status} instead of ${request.status}`)
   if (method !== 'GET') return
@@ -55,7 +55,7 @@ class Connection {
   #sentAt = 0
   /** The beginning of a head whose end has not come yet. */
   #partial: Buffer | null = null
-  #answer: Answer | null = null
+  #head: ReceivedHead | null = null
   #missing = 0
 
   constructor(
@@ -77,7 +77,7 @@ class Connection {
     const onread = { buffer: Buffer.allocUnsafe(65_536), callback }
     this.#socket = connect({ host: hostname, port: Number(port), noDelay: true, onread })
     this.#socket.on('error', failed).on('close', () => {
-      // One that has done its part may be closed while others still wait for their answers.
+      // One that has done its part may be closed while others still wait for their responses.
       if (this.#request) failed(new Error(`${hostname}:${port} hung up`))
     })
   }
@@ -93,18 +93,18 @@ class Connection {
   }
 
   #receive(chunk: Buffer): void {
-    if (this.#answer) this.#missing -= chunk.length
+    if (this.#head) this.#missing -= chunk.length
     else {
       const received = this.#partial ? Buffer.concat([this.#partial, chunk]) : chunk
-      this.#answer = readHead(received)
-      this.#partial = this.#answer ? null : Buffer.from(received)
-      if (!this.#answer) return
-      this.#missing = this.#answer.length - (received.length - this.#answer.headLength)
+      this.#head = readHead(received)
+      this.#partial = this.#head ? null : Buffer.from(received)
+      if (!this.#head) return
+      this.#missing = this.#head.length - (received.length - this.#head.headLength)
     }
     if (this.#missing > 0) return
     if (this.#missing < 0 || !this.#request) throw new Error('more came than was announced')
-    check(this.#request, this.#answer)
-    this.#answer = null
+    check(this.#request, this.#head)
+    this.#head = null
     this.#request = null
     const next = this.#answered(performance.now() - this.#sentAt)
     if (next) this.send(next)

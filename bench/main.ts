@@ -119,7 +119,7 @@ const measureServers = async (): Promise<Findings & { results: Results }> => {
       ],
       notes: [
         `Medians of ${rounds} rounds of ${seconds} s each, all servers in turn; ratios are medians of the ratios of each round.`,
-        'CPU: processor time of the server and of PostgreSQL for an answer; others on the machine disturb it less than times.',
+        'CPU: processor time of the server and of PostgreSQL for a response; others on the machine disturb it less than times.',
         `PostgreSQL alone: single-row inserts by ${inserts.by}.`,
         ...noteOfLoad(load.by, results),
         ...(servers.missing ? [`Go was left out: ${servers.missing}.`] : []),

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import { answerTo } from './answers.ts'
 import type { Load } from './load.ts'
 import { median } from './percentiles.ts'
+import { responseTo } from './responses.ts'
 import type { Servers } from './servers.ts'
 import type { Ask, Measured } from './slice.ts'
 import { type HttpServer, type Origins, type ServerName, serverNames, type Workload } from './workloads.ts'
 
 /**
- * With the microseconds of processor time that the server and PostgreSQL spent on an answer, and the share of a core that the
+ * With the microseconds of processor time that the server and PostgreSQL spent on a response, and the share of a core that the
  * load took.
  */
 export type Outcome = Measured & { processor: number; busy: number }
@@ -26,7 +26,7 @@ type Run = {
   look: () => void
 }
 
-/** A slice that takes longer than this, because its answers do, is not done in every round. */
+/** A slice that takes longer than this, because its responses do, is not done in every round. */
 const timeoutSeconds = 4
 /** What answers less often is measured by what waits for the requests in flight, and is far from its limit. */
 const fewAnswers = 100
@@ -34,7 +34,7 @@ const fewAnswers = 100
  * V8 optimises what is called often: a service that was just started answers 9,500 gets a second, and 13,800 after 40,000 of them; searches take it
  * 520 µs at first, 430 after 6,000 and 400 after 12,000.
  */
-const answersToWarmUp = 20_000
+const responsesToWarmUp = 20_000
 const mostWarmingSeconds = 8
 
 /**
@@ -70,7 +70,7 @@ export const measureInTurns = async (workloads: Workload[], run: Run): Promise<R
   return results
 }
 
-const warmingSeconds = (rate: number): number => Math.min(mostWarmingSeconds, Math.ceil(answersToWarmUp / rate))
+const warmingSeconds = (rate: number): number => Math.min(mostWarmingSeconds, Math.ceil(responsesToWarmUp / rate))
 
 /** Each server is the first in its turn: PostgreSQL reads pages of the tables for the first one that it has in its buffers for the others. */
 const beginningWith = <T>(list: readonly T[], first: number): T[] => {
@@ -102,7 +102,7 @@ const measureSlice = async (
 /** Of a workload, so many requests are compared. */
 const compared = 200
 
-/** Everybody must give the same records: a fast wrong answer is not speed. */
+/** Everybody must give the same records: a fast wrong response is not speed. */
 export const requireSameAnswers = async (workloads: Workload[], origins: Origins): Promise<void> => {
   for (const { name, asks } of workloads) {
     const { masthead: ours, ...others } = asks
@@ -113,8 +113,8 @@ export const requireSameAnswers = async (workloads: Workload[], origins: Origins
         const other = theirs[index]
         if ((ask.method ?? 'GET') !== 'GET' || ask.status === 304 || !other || !origin) continue
         const [mine, its] = await Promise.all([
-          answerTo(origins.masthead, ask).then(recordsOf),
-          answerTo(origin, other).then(recordsOf),
+          responseTo(origins.masthead, ask).then(recordsOf),
+          responseTo(origin, other).then(recordsOf),
         ])
         if (!isDeepStrictEqual(mine, its)) throw new Error(`${name}: ${server} answers ${ask.path} otherwise`)
       }

@@ -15,7 +15,7 @@ export type Servers = {
   /** Seconds that the processor has worked for a server and for PostgreSQL. */
   processorTime: (server: HttpServer) => number
   database: pg.Client
-  keep: (answers: Kept[]) => Promise<void>
+  keep: (responses: Kept[]) => Promise<void>
   stop: () => Promise<void>
 }
 
@@ -56,8 +56,8 @@ export const startServers = async (dataDirectory: string): Promise<Servers> => {
       },
       missing: 'missing' in built ? built.missing : null,
       database,
-      keep: async (answers) => {
-        memory.child.send(answers)
+      keep: async (responses) => {
+        memory.child.send(responses)
         await once(memory.child, 'message')
       },
       stop,

@@ -12,7 +12,7 @@ import { connectAsSuperuser, superuserOf } from './served.ts'
 import type { Measured } from './slice.ts'
 
 /** The same contacts as over HTTP, one row a transaction, straight into the table with all its indexes. */
-export type SingleInserts = {
+type SingleInserts = {
   by: 'pgbench' | 'a loop over pg'
   measure: (connections: number, seconds: number) => Promise<Measured>
 }

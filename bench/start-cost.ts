@@ -8,7 +8,7 @@ import { median } from './percentiles.ts'
 import { environmentOf } from './served.ts'
 
 /** Milliseconds from nothing to ready: PostgreSQL alone by its own `pg_ctl`, and `masthead serve` until `/readyz`. */
-export type StartCost = { postgres: number; masthead: number }
+type StartCost = { postgres: number; masthead: number }
 
 const times = 5
 

@@ -1,7 +1,7 @@
-import { answerTo, entityTagOf } from './answers.ts'
 import * as ask from './asks.ts'
 import { type Data, randomCount, rareWord, type Tenant } from './data.ts'
 import type { Kept } from './limits/memory.ts'
+import { entityTagOf, responseTo } from './responses.ts'
 import type { Ask, Measured } from './slice.ts'
 
 /** Masthead, the two limits, the peers, and PostgreSQL without any server before it. */
@@ -21,12 +21,12 @@ export type Workload = {
   charted?: { rows: number; page: number }
 }
 
-export type Sources = {
+type Sources = {
   data: Data
   origins: Origins
   delegatedToken: () => Promise<string>
-  /** Has the limit in memory keep answers, which it gives by their numbers. */
-  keep: (answers: Kept[]) => Promise<void>
+  /** Has the limit in memory keep responses, which it gives by their numbers. */
+  keep: (responses: Kept[]) => Promise<void>
   positionOf: (tenant: Tenant, contactId: string) => Promise<number>
   insertAlone: NonNullable<Workload['postgres']>
 }
@@ -45,7 +45,8 @@ export const workloadsOf = async (sources: Sources): Promise<Workload[]> => {
   const kept: Kept[] = []
   const memory = async (asks: Ask[]): Promise<Ask[]> => {
     const numbered: Ask[] = []
-    for (const one of asks) numbered.push({ ...one, path: `/${kept.push(await answerTo(origins.masthead, one)) - 1}` })
+    for (const one of asks)
+      numbered.push({ ...one, path: `/${kept.push(await responseTo(origins.masthead, one)) - 1}` })
     return numbered
   }
   const workload = (name: string, asks: Workload['asks']): Workload => ({ name, connections: many, asks })
@@ -124,13 +125,13 @@ export const workloadsOf = async (sources: Sources): Promise<Workload[]> => {
 const inWords = (count: number): string => count.toLocaleString('en')
 
 const unchanged = async (origin: string, one: Ask): Promise<Ask[]> => {
-  const tag = entityTagOf(await answerTo(origin, one))
+  const tag = entityTagOf(await responseTo(origin, one))
   return [{ ...one, headers: { 'If-None-Match': tag }, status: 304 }]
 }
 
 /** The limit is told where a page begins: to find that out is what lists cost, not what bytes cost. */
 const storedPage = async ({ origins, positionOf }: Sources, tenant: Tenant, number: number): Promise<Ask[]> => {
-  const { body } = await answerTo(origins.masthead, ask.page(tenant, number))
+  const { body } = await responseTo(origins.masthead, ask.page(tenant, number))
   return [ask.storedPage(tenant, number, await positionOf(tenant, JSON.parse(body).items[0].id))]
 }
 

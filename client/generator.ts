@@ -73,27 +73,27 @@ const contractFile = (): string =>
 
 const interfacesOf = (resource: Resource): string[] => {
   const all = Object.values(resource.operations)
-  const methodsWith = (field: 'body' | 'answer', schema: unknown): string =>
+  const methodsWith = (field: 'body' | 'response', schema: unknown): string =>
     all
       .filter((operation) => operation[field] === schema)
       .map((operation) => `\`${resource.name}.${methodName(operation)}\``)
       .join(' and ')
   const bodies = new Set(all.flatMap(({ body }) => body ?? []))
-  const answers = new Set(
-    all.flatMap(({ query, answer, download }) => (query || download || answer === resource.record ? [] : answer)),
+  const responses = new Set(
+    all.flatMap(({ query, response, download }) => (query || download || response === resource.record ? [] : response)),
   )
   return [
     { ...plain(resource.record), description: resource.description },
     ...all.flatMap(({ query }) => (query ? { ...plain(query), ...queryNote(resource) } : [])),
     ...[...bodies].map((body) => ({ ...plain(body), description: `Given to ${methodsWith('body', body)}.` })),
-    ...[...answers].map((one) => ({ ...plain(one), description: `Answered by ${methodsWith('answer', one)}.` })),
+    ...[...responses].map((one) => ({ ...plain(one), description: `Answered by ${methodsWith('response', one)}.` })),
   ].map(interfaceOf)
 }
 
 /** What an export holds has names of its own, too. */
 const exportTypes = (): string[] => {
   const within = Object.values<Operation>(exportJobs.operations)
-    .flatMap(({ body, answer }) => [body ?? [], answer].flat())
+    .flatMap(({ body, response }) => [body ?? [], response].flat())
     .flatMap((schema) => titledWithin(plain(schema)))
     .filter(({ title }) => title !== titleOf(exportJobs.record))
   return [...interfacesOf(exportJobs), ...new Map(within.map((schema) => [schema.title, interfaceOf(schema)])).values()]
@@ -234,7 +234,7 @@ const resourcesFile = (): string => {
   const all: Resource[] = [...Object.values<Resource>(resources), exportJobs]
   const code = all.map((resource) => classOf(resource, className(resource.name), methodOf)).join('\n')
   const used = (names: string[]): string => names.filter((name) => new RegExp(`\\b${name}\\b`).test(code)).join(', ')
-  const titles = operations.flatMap(({ operation: { body, answer } }) => [body, answer].flatMap((one) => one ?? []))
+  const titles = operations.flatMap(({ operation: { body, response } }) => [body, response].flatMap((one) => one ?? []))
   const names = new Set([...titles.map(titleOf), ...all.map(queryName)])
   return [
     head,
@@ -302,7 +302,7 @@ const placesOf = ({ path }: Operation): { parts: string[]; names: string[]; segm
 }
 
 const methodOf = (resource: Resource, operationName: string, operation: Operation): string[] => {
-  const { method, query, body, answer, summary, download } = operation
+  const { method, query, body, response, summary, download } = operation
   const { names, segments } = placesOf(operation)
   const note = `  /** ${summary}. ${needsOf(operation)} */`
   if (query) {
@@ -336,7 +336,7 @@ const methodOf = (resource: Resource, operationName: string, operation: Operatio
   ]
   return [
     note,
-    `  ${methodName(operation)}(${parameters.join(', ')}): Promise<${titleOf(answer)}> {`,
+    `  ${methodName(operation)}(${parameters.join(', ')}): Promise<${titleOf(response)}> {`,
     `    return this.#caller.call(${sent.join(', ')})`,
     '  }',
   ]
@@ -355,9 +355,9 @@ const methodName = ({ method, path }: Operation): string => {
   return path.includes('{') ? (path.split('/').at(-1) ?? '') : 'create'
 }
 
-const optionsOf = ({ method, conditional, answer }: Operation): string =>
+const optionsOf = ({ method, conditional, response }: Operation): string =>
   [
-    ...(conditional ? [`ConditionalOptions<${titleOf(answer)}>`] : []),
+    ...(conditional ? [`ConditionalOptions<${titleOf(response)}>`] : []),
     ...(method === 'POST' ? ['KeyedOptions'] : []),
   ].join(' & ') || 'CallOptions'
 
@@ -377,7 +377,7 @@ const managementFile = (): string => {
   const code = all.map(([, resource]) => classOf(resource, callsOf(resource), managementMethodOf)).join('\n')
   const schemas = new Map(
     managementApi.operations
-      .flatMap(({ operation: { body, answer }, resource }) => [resource.record, body ?? [], answer].flat())
+      .flatMap(({ operation: { body, response }, resource }) => [resource.record, body ?? [], response].flat())
       .flatMap((schema) => [plain(schema), ...titledWithin(plain(schema))])
       .map((schema) => [titleOf(schema), schema]),
   )
@@ -416,7 +416,7 @@ const managementFile = (): string => {
 }
 
 const managementMethodOf = (resource: Resource, operationName: string, operation: Operation): string[] => {
-  const { method, query, body, answer, scope, summary } = operation
+  const { method, query, body, response, scope, summary } = operation
   const { parts, names, segments } = placesOf(operation)
   const given = [
     ...names.map((name) => `${name}: string`),
@@ -429,7 +429,7 @@ const managementMethodOf = (resource: Resource, operationName: string, operation
   if (query) sent.push('query')
   const last = parts.at(-1) ?? ''
   const verbs = {
-    GET: 'items' in answer.properties ? 'list' : 'get',
+    GET: 'items' in response.properties ? 'list' : 'get',
     POST: 'create',
     PATCH: 'update',
     DELETE: 'delete',
@@ -438,7 +438,7 @@ const managementMethodOf = (resource: Resource, operationName: string, operation
   const verb = last === resource.name || last.startsWith('{') ? verbs[method] : camelCase(last)
   return [
     `  /** ${summary}. Needs \`${scope}\`. */`,
-    ...listLines(`  ${verb}(`, given, `): Promise<${titleOf(answer)}> {`),
+    ...listLines(`  ${verb}(`, given, `): Promise<${titleOf(response)}> {`),
     ...listLines('    return this.#caller.call(', sent, ')'),
     '  }',
   ]

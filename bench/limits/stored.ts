@@ -5,7 +5,7 @@ import { announced } from '../announced.ts'
 /**
  * The limit of what comes from the database: bare `node:http` and `pg` that join stored bodies, with no token, no
  * validation, no scope, no row-level security, no cursor and no entity tag. `/<tenant>/contacts/<id>` is a contact,
- * `/<tenant>/contacts?from=<position>&page=<n>` a page of 50. The answers are those of Masthead, so the total is there
+ * `/<tenant>/contacts?from=<position>&page=<n>` a page of 50. The responses are those of Masthead, so the total is there
  * too: one row of the tallies. Sessions are set and connections shared as in Masthead.
  */
 const connections = await Promise.all(
@@ -35,7 +35,7 @@ const page = `
     select body, position from contacts where tenant_id = $1 and class = 0 and position >= $2 order by position limit 50
   ) as rows`
 
-const answer = async (url: string): Promise<string | undefined> => {
+const bodyAt = async (url: string): Promise<string | undefined> => {
   const tenant = url.slice(1, 37)
   const rest = url.slice('/00000000-0000-0000-0000-000000000000/contacts'.length)
   if (rest.startsWith('/')) return (await query('one', one, [tenant, rest.slice(1)]))?.body
@@ -46,7 +46,7 @@ const answer = async (url: string): Promise<string | undefined> => {
 
 announced(
   createServer(async (request, response) => {
-    const bytes = Buffer.from((await answer(request.url ?? '')) ?? '')
+    const bytes = Buffer.from((await bodyAt(request.url ?? '')) ?? '')
     const headers = { 'content-type': 'application/json; charset=utf-8', 'content-length': bytes.length }
     response.writeHead(bytes.length > 0 ? 200 : 404, headers).end(bytes)
   }),

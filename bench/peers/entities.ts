@@ -1,6 +1,6 @@
 import { EntitySchema, type EntitySchemaColumnOptions } from 'typeorm'
 
-/** The tables as a mapper sees them. What no answer shows is not read. */
+/** The tables as a mapper sees them. What no response shows is not read. */
 export type Contact = {
   tenantId: string
   id: string

@@ -1,4 +1,3 @@
-import { AnswerCache } from './answer-cache.ts'
 import { baseAddress } from './base-address.ts'
 import { type Deadline, withDeadline } from './deadline.ts'
 import { downloaded } from './download.ts'
@@ -11,6 +10,7 @@ import { readObject } from './json-object.ts'
 import { parameterIn } from './links.ts'
 import { List, Page, type PageBody } from './list.ts'
 import { randomText } from './random.ts'
+import { ResponseCache } from './response-cache.ts'
 import { type Failure, mayRepeat, pauseMilliseconds, readRetryAfter } from './retries.ts'
 
 /** Gives the access token. After a refusal it is asked again with the token that was refused, and may give another. */
@@ -76,7 +76,7 @@ export interface DownloadOptions extends CallOptions {
 type AnyOptions = CallOptions & { ifMatch?: object | string | undefined; idempotencyKey?: string | undefined }
 
 /** What came, to be read as the operation promises. */
-type Answer = { value: object; etag: string | null; link: string | null }
+type ParsedResponse = { value: object; etag: string | null; link: string | null }
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 type Request = {
   operation: string
@@ -96,7 +96,7 @@ export class Caller {
   readonly #tokens: TokenSource
   readonly #timeoutMilliseconds: number
   readonly #retries: number
-  readonly #cache: AnswerCache
+  readonly #cache: ResponseCache
   readonly #hooks: Hooks
 
   constructor(options: MastheadOptions, path: string = basePath) {
@@ -105,7 +105,7 @@ export class Caller {
     this.#tokens = asSource(token)
     this.#timeoutMilliseconds = timeoutMilliseconds ?? 60_000
     this.#retries = retries ?? 3
-    this.#cache = new AnswerCache(cacheBytes ?? 8 * 1_024 * 1_024)
+    this.#cache = new ResponseCache(cacheBytes ?? 8 * 1_024 * 1_024)
     this.#hooks = hooks ?? {}
   }
 
@@ -212,13 +212,13 @@ export class Caller {
     return this.#baseUrl + path + (`${parameters}` && `?${parameters}`)
   }
 
-  #send({ signal, timeoutMilliseconds }: CallOptions, request: Request): Promise<Answer> {
+  #send({ signal, timeoutMilliseconds }: CallOptions, request: Request): Promise<ParsedResponse> {
     return withDeadline(timeoutMilliseconds ?? this.#timeoutMilliseconds, signal, (deadline) =>
       this.#repeat(request, deadline),
     )
   }
 
-  async #repeat(request: Request, deadline: Deadline): Promise<Answer> {
+  async #repeat(request: Request, deadline: Deadline): Promise<ParsedResponse> {
     const isIdempotent = request.method === 'POST' || request.headers['if-match'] === undefined
     for (let attempt = 1; ; attempt++) {
       const outcome = await deadline.during(
@@ -249,7 +249,12 @@ export class Caller {
     throw new TypeError('`token` must be an access token: it is missing, or holds a space or a line break')
   }
 
-  async #attempt(request: Request, token: string, attempt: number, signal: AbortSignal): Promise<Answer | Failure> {
+  async #attempt(
+    request: Request,
+    token: string,
+    attempt: number,
+    signal: AbortSignal,
+  ): Promise<ParsedResponse | Failure> {
     const { method, url } = request
     const kept = method === 'GET' ? this.#cache.find(token, url) : undefined
     const headers = headersOf(request, token)

@@ -96,7 +96,7 @@ export const changes = defineResource({
         ),
       }),
       status: 200,
-      answer: ChangePage,
+      response: ChangePage,
       followed: true,
     },
   },

@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from 'typebox'
 import { readScopeOf } from './changes.ts'
 import * as field from './fields.ts'
-import { cursor, defineResource, isPaged, paging, type Resource } from './operation.ts'
+import { defineResource, isPaged, pagingParameters, type Resource } from './operation.ts'
 import { type ListedName, listedNames, resources } from './resources.ts'
 import { Type } from './schema.ts'
 
@@ -25,7 +25,7 @@ const exportStates = ['waiting', 'running', 'done', 'failed', 'deleted'] as cons
 export type ExportState = (typeof exportStates)[number]
 
 /** Where a list begins and how it is ordered does not matter to a file; a search of a whole list has no bound. */
-const notExported: readonly string[] = [...Object.keys({ ...paging, cursor }), 'search', 'sort']
+const notExported: readonly string[] = [...pagingParameters, 'search', 'sort']
 
 /** The parameters of the list of a resource that an export takes as well. */
 export const filtersOf = (name: ListedName): TObject => {
@@ -125,7 +125,7 @@ const common = {
   description: 'An export needs the scopes to read all lists that it holds.',
   status: 200,
   isVolatile: true,
-  answer: Export,
+  response: Export,
 } as const
 
 /** Files of many records, made in the background. They have no list of positions and versions, so they are none of `resources`. */
@@ -148,7 +148,7 @@ export const exportJobs = defineResource({
       method: 'GET',
       path: '/exports',
       summary: 'List the exports of the last day that the token may read',
-      answer: ExportList,
+      response: ExportList,
     },
     GetExport: {
       ...common,
@@ -162,7 +162,7 @@ export const exportJobs = defineResource({
       path: '/exports/{exportId}/files/{fileName}',
       summary: 'Download a file of an export, or a part of it by `Range`',
       parameters: { fileName: 'The `name` of the file.' },
-      answer: Type.Object({}, { ...field.closed, title: 'FileContent' }),
+      response: Type.Object({}, { ...field.closed, title: 'FileContent' }),
       download: ['text/csv', 'application/x-ndjson', 'application/gzip'],
     },
     DeleteExport: {

@@ -94,7 +94,7 @@ type NullableOptions = {
   pattern?: string
 }
 
-/** A nullable field is always present in an answer; `type: [x, 'null']` reads better in OpenAPI 3.1 than a union. */
+/** A nullable field is always present in a response; `type: [x, 'null']` reads better in OpenAPI 3.1 than a union. */
 const nullable = <T>(kind: Kind, type: string, options: NullableOptions): TUnsafe<T | null> =>
   noted(Type.Unsafe<T | null>({ type: [type, 'null'], ...options }), { kind })
 

@@ -14,7 +14,7 @@ type Members = { [key: string]: Json }
  */
 export const openapi30 = (baseUrl: string): Json => {
   const { webhooks: _webhooks, info, components, ...document } = openapi() as Members // as it is made there
-  const { summary: _summary, ...rest } = info as Members
+  const { summary: _summary, ...rest } = info as Members // it is an object
   const { schemas, ...others } = JSON.parse(
     JSON.stringify(components, (name, value) => (/^(authorization|token)Url$/.test(name) ? baseUrl + value : value)),
   )
@@ -71,9 +71,8 @@ const older = (value: Json): Json => {
 const olderMembers = ({ properties, security, ...members }: Members): Members => {
   const renewed = Object.fromEntries(Object.entries(members).map(([name, value]) => [name, older(value)]))
   const schema = changes.reduce((one, change) => change(one), renewed)
-  if (Array.isArray(security)) schema.security = security.map((one) => scopesOfOAuth(one as Members))
-  // Names of properties are no keywords.
-  const named = properties as Members | undefined
+  if (Array.isArray(security)) schema.security = security.map((one) => scopesOfOAuth(one as Members)) // scopes by scheme
+  const named = properties as Members | undefined // schemas by name, and names are no keywords
   return named === undefined
     ? schema
     : { ...schema, properties: Object.fromEntries(Object.entries(named).map(([name, value]) => [name, older(value)])) }
@@ -82,7 +81,7 @@ const olderMembers = ({ properties, security, ...members }: Members): Members =>
 const withoutNull = ({ type, anyOf, ...schema }: Members): Members => {
   if (Array.isArray(type)) return { type: type.find((one) => one !== 'null') ?? null, ...schema, nullable: true }
   if (!Array.isArray(anyOf)) return type === undefined ? schema : { type, ...schema }
-  const others = anyOf.filter((one) => (one as Members).type !== 'null')
+  const others = anyOf.filter((one) => (one as Members).type !== 'null') // choices are schemas
   // Only records are left out for null.
   return { ...schema, anyOf: others, ...(others.length < anyOf.length && { type: 'object', nullable: true }) }
 }
@@ -90,7 +89,7 @@ const withoutNull = ({ type, anyOf, ...schema }: Members): Members => {
 const withoutConstants = ({ const: constant, anyOf, ...schema }: Members): Members => {
   if (constant !== undefined) return { ...schema, enum: [constant] }
   if (!Array.isArray(anyOf)) return schema
-  const choices = anyOf.map((one) => (one as Members).enum)
+  const choices = anyOf.map((one) => (one as Members).enum) // choices are schemas
   return choices.every(Array.isArray) ? { type: 'string', ...schema, enum: choices.flat() } : { ...schema, anyOf }
 }
 
@@ -138,9 +137,10 @@ const withBytes = ({ content, ...members }: Members): Members =>
     : {
         ...members,
         content: Object.fromEntries(
-          Object.entries(content as Members).map(([type, one]) => [
+          // What it holds, by media type.
+          Object.entries(content as { [type: string]: Members }).map(([type, one]) => [
             type,
-            { schema: { type: 'string', format: 'binary' }, ...(one as Members) },
+            { schema: { type: 'string', format: 'binary' }, ...one },
           ]),
         ),
       }

@@ -74,7 +74,7 @@ const describe = ({ name, operation, resource }: NamedOperation, schemas: Record
       content: operation.download
         ? fileContent(operation.download)
         : {
-            'application/json': { schema: refer(operation.answer, schemas) },
+            'application/json': { schema: refer(operation.response, schemas) },
             ...(operation.followed && {
               'text/event-stream': { schema: { type: 'string', description: eventStream } },
             }),
@@ -236,7 +236,7 @@ const limits = ['RateLimit', 'RateLimit-Policy'] as const
 const isShownLater = ({ path }: Operation): boolean =>
   operations.some(({ operation }) => operation.method === 'GET' && operation.path.startsWith(`${path}/{`))
 
-/** Required: where an answer is said to have it, it has it. */
+/** Required: where a response is said to have it, it has it. */
 const headers = {
   'Accept-Ranges': { description: '`bytes`: parts can be asked for.', schema: { type: 'string' } },
   'Content-Disposition': { description: 'RFC 6266: the name to save the file under.', schema: { type: 'string' } },

@@ -5,7 +5,7 @@ import { Type } from './schema.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
-/** One promise: who may call it, what it takes, what it answers. Problems that any call can meet are not repeated here. */
+/** One promise: who may call it, what it takes, what it returns. Problems that any call can meet are not repeated here. */
 export type Operation = {
   method: Method
   /** Relative to the base path; parameters in braces. */
@@ -18,18 +18,18 @@ export type Operation = {
   query?: TObject
   body?: TObject
   status: 200 | 201
-  answer: TObject
+  response: TObject
   /** The operation honours `If-Match`. */
   conditional?: true
   /** A GET whose caller may wait for news (`wait`), or follow them as a stream of server-sent events. */
   followed?: true
   /** The response does not follow from the tenant's records alone, so it is not cached. */
   isVolatile?: true
-  /** The response is a file of one of these media types, or a part of it by `Range`, in place of `answer`. */
+  /** The response is a file of one of these media types, or a part of it by `Range`, in place of `response`. */
   download?: readonly string[]
   /** What a parameter of the path is, where it is not the identifier of a record. */
   parameters?: Readonly<Record<string, string>>
-  /** The answer is shown once and kept nowhere, not even for a retry. */
+  /** The response is shown once and kept nowhere, not even for a retry. */
   showsSecret?: true
   problems?: readonly ProblemCode[]
 }
@@ -89,7 +89,7 @@ export type Input<O extends Operation> = {
   query: O['query'] extends TSchema ? Static<O['query']> : Record<never, never>
   body: O['body'] extends TSchema ? Static<O['body']> : undefined
 }
-export type Output<O extends Operation> = Static<O['answer']>
+export type Output<O extends Operation> = Static<O['response']>
 
 /** What a search, a sort or a filter without kept totals finds beyond this is not counted, and has no numbered pages. */
 export const mostCounted = 10_000
@@ -120,7 +120,7 @@ export const pageOf = <R extends TObject>(record: R, title: string) =>
 /** What a request may weigh. */
 export const largest = { bodyBytes: 256 * 1024, urlBytes: 8 * 1024, headBytes: 32 * 1024 } as const
 
-/** How long the `Idempotency-Key` of a request may be, and its answer is kept. */
+/** How long the `Idempotency-Key` of a request may be, and how long its idempotency record is kept. */
 export const idempotencyKeys = { longest: 255, keptHours: 24 } as const
 
 /** The content types that a body may come in; the first is the usual one. */
@@ -158,6 +158,8 @@ export const cursor = Type.Optional(
     description: 'From the `next` link: continues a walk exactly where the page before ended. Not with `page`.',
   }),
 )
+export const pagingParameters: readonly string[] = [...Object.keys(paging), 'cursor']
+
 export const search = (fields: readonly string[]) =>
   Type.Optional(
     Type.String({

@@ -13,6 +13,6 @@ export const operationsOf = (among: Readonly<Record<string, Resource>>): readonl
 /** Every operation with its name and resource, for whoever loops over the contract. */
 export const operations = operationsOf({ ...resources, changes, exportJobs })
 
-/** RFC 9110 §8.8.3: an `ETag` names what the address of the record answers, so the answer must be that and be got again. */
+/** RFC 9110 §8.8.3: an `ETag` names what the address of the record returns, so the response must be that, and one that can be got again. */
 export const isTagged = ({ operation, resource }: NamedOperation): boolean =>
-  operation.method === 'GET' || (operation.answer === resource.record && resource.listing !== undefined)
+  operation.method === 'GET' || (operation.response === resource.record && resource.listing !== undefined)

@@ -166,7 +166,7 @@ export const problems = {
 
 export type ProblemCode = keyof typeof problems
 
-/** What only the management API answers; the customer API's document, which is frozen, does not list them. */
+/** What only the management API returns; the customer API's document, which is frozen, does not list them. */
 export type ManagementProblemCode = 'conflict' | 'secret_shown_once'
 const ofManagement: readonly ProblemCode[] = ['conflict', 'secret_shown_once'] satisfies ManagementProblemCode[]
 const codes = (Object.keys(problems) as ProblemCode[]) // the keys of `problems` are the codes

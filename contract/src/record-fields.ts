@@ -133,3 +133,13 @@ const comparisons = byResource(({ operations }, name) =>
     }),
 )
 export const comparisonsOf = (resource: ResourceName): readonly ListComparison[] => comparisons[resource]
+
+const untallied = byResource(({ listing }, name) => [
+  'sort',
+  'ids',
+  ...(listing?.overdue ? [listing.overdue.parameter] : []),
+  ...comparisons[name].map(({ parameter }) => parameter),
+])
+
+/** The parameters of a list without kept totals: its pages are walked by cursor. */
+export const untalliedParametersOf = (resource: ResourceName): readonly string[] => untallied[resource]

@@ -167,7 +167,7 @@ const partsOf = (place: string, { properties, items, anyOf }: Schema): Record<st
 /** The order of names does not matter. */
 const sorted = (value: Json | undefined): Json | undefined => (Array.isArray(value) ? value.toSorted() : value)
 
-/** What is answered stays to the letter. */
+/** What is returned stays to the letter. */
 const isNever: Allowance = () => false
 
 /** Whatever was accepted still is, and means the same. */

@@ -3,7 +3,7 @@ import { type NamedOperation, openapi, operations, type ProblemCode, problems } 
 /** An operation as the OpenAPI document describes it: with what follows from its shape, and its problems. */
 export type DescribedOperation = NamedOperation & {
   parameters: readonly Parameter[]
-  answerHeaders: readonly string[]
+  responseHeaders: readonly string[]
   problems: readonly ProblemCode[]
 }
 type Parameter = {
@@ -21,7 +21,7 @@ type Header = { description: string }
 
 const document = openapi() as Document // as its generator builds it
 
-export const answerHeaders: Readonly<Record<string, Header>> = document.components.headers
+export const responseHeaders: Readonly<Record<string, Header>> = document.components.headers
 
 export const problemCodes = Object.keys(problems) as ProblemCode[] // the keys of `problems` are the codes
 
@@ -45,7 +45,7 @@ export const describedOperations: readonly DescribedOperation[] = operations.map
   return {
     ...named,
     parameters: described.parameters ?? [],
-    answerHeaders: Object.keys(described.responses[status]?.headers ?? {}),
+    responseHeaders: Object.keys(described.responses[status]?.headers ?? {}),
     problems: problemsIn(described),
   }
 })

@@ -38,7 +38,7 @@ export const fieldsPage = (): string =>
       '',
       `## ${titleOf(resource.record)}`,
       '',
-      sentences(resource.description, usesOf(resource, 'answer', resource.record)),
+      sentences(resource.description, usesOf(resource, 'response', resource.record)),
       ...fields(plain(resource.record)),
       ...others(resource).flatMap(({ title = '', use, ...schema }) => ['', `### ${title}`, '', use, ...fields(schema)]),
     ]),
@@ -62,11 +62,11 @@ type Used = Schema & { use: string }
 /** The schemas of a resource beside its record, in the order in which its operations use them. */
 const others = (resource: Resource): Used[] => {
   const schemas = new Map<string, Used>()
-  for (const { query, body, answer, download } of Object.values(resource.operations)) {
-    for (const [part, schema] of Object.entries({ body, answer: download ? undefined : answer })) {
+  for (const { query, body, response, download } of Object.values(resource.operations)) {
+    for (const [part, schema] of Object.entries({ body, response: download ? undefined : response })) {
       if (schema === undefined || schema === resource.record) continue
-      const used = plain(query && part === 'answer' ? pageWithout(schema, resource) : schema)
-      schemas.set(titleOf(schema), { ...used, use: usesOf(resource, part as 'body' | 'answer', schema) }) // as written above
+      const used = plain(query && part === 'response' ? pageWithout(schema, resource) : schema)
+      schemas.set(titleOf(schema), { ...used, use: usesOf(resource, part as 'body' | 'response', schema) }) // as written above
     }
   }
   if (resource !== exportJobs) return [...schemas.values()]
@@ -90,7 +90,7 @@ const pageWithout = (page: unknown, { record }: Resource): Schema => {
   return { ...rest, properties: { items: { ...items, items: { title: titleOf(record) } }, ...others } }
 }
 
-const usesOf = ({ operations }: Resource, part: 'body' | 'answer', schema: unknown): string => {
+const usesOf = ({ operations }: Resource, part: 'body' | 'response', schema: unknown): string => {
   const users = Object.entries(operations).filter(([, operation]: [string, Operation]) => operation[part] === schema)
   const verb = part === 'body' ? 'Accepted' : 'Returned'
   return users.length === 0 ? '' : `${verb} by ${users.map(([name]) => link(name, 'operations.md')).join(', ')}.`

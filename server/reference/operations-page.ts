@@ -8,7 +8,7 @@ import {
   resources,
   scopesOf,
 } from '@masthead/contract'
-import { answerHeaders, type DescribedOperation, describedOperations } from './described-operations.ts'
+import { type DescribedOperation, describedOperations, responseHeaders } from './described-operations.ts'
 import { code, codeLink, link, pageOf, sentence, table } from './markdown.ts'
 import { limitsOf, titleOf, typeOf } from './schema-words.ts'
 
@@ -38,7 +38,7 @@ export const operationsPage = (): string =>
     '## Response headers',
     ...table(
       ['header', 'meaning'],
-      Object.entries(answerHeaders).map(([name, { description }]) => [code(name), description]),
+      Object.entries(responseHeaders).map(([name, { description }]) => [code(name), description]),
     ),
     ...Object.values({ ...resources, changes, exportJobs }).flatMap(({ name, description }) => [
       '',
@@ -61,7 +61,7 @@ const inAll = (select: (operation: DescribedOperation) => readonly string[]): st
   const [first, ...others] = describedOperations.map(select)
   return (first ?? []).filter((one) => others.every((list) => list.includes(one)))
 }
-const ofAll = { headers: inAll(({ answerHeaders }) => answerHeaders), problems: inAll(({ problems }) => problems) }
+const ofAll = { headers: inAll(({ responseHeaders }) => responseHeaders), problems: inAll(({ problems }) => problems) }
 const own = (list: readonly string[], shared: readonly string[]): string[] =>
   list.filter((one) => !shared.includes(one))
 
@@ -75,16 +75,16 @@ const common = {
   'Versions of a record':
     'An `ETag` names one. `If-None-Match` returns 304 for what you already have; `If-Match` keeps you from overwriting changes that you have not seen.',
   Caching:
-    'A write is visible on its own node at once, and on all others within a second. `Cache-Control: no-cache` in a request always reads the database.',
+    'A read sees every write that was answered before it began, on every node. `Cache-Control: no-cache` in a request always reads the database.',
   Headers: `Every successful response has ${ofAll.headers.map(code).join(', ')}; further headers are listed with the operation.`,
   Problems: `Any call can return ${ofAll.problems.map(toProblem).join(', ')}.`,
   Sizes: `A body has at most ${largest.bodyBytes / 1024} KiB, a URL ${largest.urlBytes / 1024} KiB.`,
 }
 
 const section = (described: DescribedOperation): string[] => {
-  const { name, operation, parameters, answerHeaders: headers, problems } = described
-  const { method, path, summary, description, scope, body, answer, status, download } = operation
-  const response = download ? `the file, as ${download.map(code).join(' or ')}` : link(titleOf(answer), 'fields.md')
+  const { name, operation, parameters, responseHeaders: headers, problems } = described
+  const { method, path, summary, description, scope, body, response, status, download } = operation
+  const returned = download ? `the file, as ${download.map(code).join(' or ')}` : link(titleOf(response), 'fields.md')
   return [
     '',
     `### ${name}`,
@@ -100,7 +100,7 @@ const section = (described: DescribedOperation): string[] => {
     ...(body
       ? [`- **Body:** ${link(titleOf(body), 'fields.md')}, as ${mediaTypesOf(operation).map(code).join(' or ')}`]
       : []),
-    `- **Response:** ${status} with ${response}${own(headers, ofAll.headers)
+    `- **Response:** ${status} with ${returned}${own(headers, ofAll.headers)
       .map((one) => `, ${code(one)}`)
       .join('')}`,
     ...(download

@@ -31,7 +31,7 @@ describe('the reference', () => {
       command.commands.flatMap((one) => [[...path, one.name()].join(' '), ...commands(one, [...path, one.name()])])
     const schemas = Object.values<Resource>({ ...resources, changes, exportJobs }).flatMap(({ record, operations }) => [
       record,
-      ...Object.values(operations).flatMap(({ body, answer, download }) => (download ? [] : [body, answer])),
+      ...Object.values(operations).flatMap(({ body, response, download }) => (download ? [] : [body, response])),
     ])
     const wanted = {
       'operations.md': operations.map(({ name }) => name),

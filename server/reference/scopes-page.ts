@@ -19,7 +19,7 @@ export const scopesPage = (): string =>
     ),
     ...table(['token', 'looks like', 'what it may do', 'created by'], tokens),
     '',
-    'What a token may do is checked at each call: a change of a role, a revocation or a withdrawal takes effect within a second. A call',
+    'What a token may do is checked at each call: a change of a role, a revocation or a withdrawal takes effect at the next one. A call',
     'without the scope gets [`insufficient_scope`](problems.md#insufficient_scope), one without the role',
     '[`insufficient_role`](problems.md#insufficient_role).',
     ...all.flatMap(([scope, meaning]) => [

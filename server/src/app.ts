@@ -21,7 +21,7 @@ import { newServer } from './http/connections/server.ts'
 import { UnreadableRequests } from './http/connections/unreadable-requests.ts'
 import type { RequestWatcher, Trace } from './http/connections/watched-requests.ts'
 import { describeApi, documentPath, olderDocumentPath } from './http/pages/description.ts'
-import { json } from './http/pages/page-response.ts'
+import { jsonPage } from './http/pages/page-response.ts'
 import { Pages } from './http/pages/pages.ts'
 import { ResponseCache } from './http/responses/response-cache.ts'
 import { type Authenticator, principalsOf } from './identity/principal.ts'
@@ -92,10 +92,10 @@ export const buildApp = async (options: AppOptions): Promise<App> => {
   describeApi(pages, baseUrl, delegation.issuer)
   pages.add(
     // It does not depend on the database, because a restart of the process would not repair that.
-    { path: '/healthz', GET: async () => json({ status: 'alive' }) },
-    { path: '/readyz', GET: async () => json(await readiness(database)) },
+    { path: '/healthz', GET: async () => jsonPage({ status: 'alive' }) },
+    { path: '/readyz', GET: async () => jsonPage(await readiness(database)) },
     // The console reads this first.
-    { path: '/console.json', GET: async () => json({ baseUrl, ...(await findSignInPlace()) }) },
+    { path: '/console.json', GET: async () => jsonPage({ baseUrl, ...(await findSignInPlace()) }) },
   )
   const [tokensFor, handlers] = await Promise.all([
     'secret' in delegation

@@ -16,12 +16,12 @@ export type Call<O extends Operation> = Input<O> & {
   issuer: string | null
   /** Logs what fails after the response. */
   onError: (error: unknown) => void
-} & (O['method'] extends 'GET' ? Downloading<O> : Writing)
+} & (O['method'] extends 'GET' ? DownloadCall<O> : WriteCall)
 
 /** The audit log tells who has downloaded a file. */
-type Downloading<O extends Operation> = O extends { download: readonly string[] } ? { author: Caller } : unknown
+type DownloadCall<O extends Operation> = O extends { download: readonly string[] } ? { author: Caller } : unknown
 
-type Writing = {
+type WriteCall = {
   /** Null without a mail server. */
   sendMail: SendMail | null
   webhooks: WebhookSettings
@@ -44,7 +44,7 @@ export type FileResponse = {
 /** The response of an operation: its JSON, and the values of its headers; `location` is a path below the base path. */
 export type HandlerResult = {
   body: string | Buffer
-  location?: string
+  location?: string | undefined
   /** Of an operation that can be followed. */
   news?: News
   /** Of an operation that is a download. */

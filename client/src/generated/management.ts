@@ -1215,7 +1215,7 @@ export class ConsentsCalls {
     return this.#caller.call('GetConsents', 'GET', ['consents'], options)
   }
 
-  /** Withdraw a consent; the tokens of the application end within a second. Needs `consents:manage`. */
+  /** Withdraw a consent; the tokens of the application end at the next request. Needs `consents:manage`. */
   delete(consentId: string, options: CallOptions = {}): Promise<Consent> {
     return this.#caller.call('WithdrawConsent', 'DELETE', ['consents', consentId], options)
   }
@@ -1234,7 +1234,7 @@ export class MembersCalls {
     return this.#caller.call('GetMembers', 'GET', ['members'], options)
   }
 
-  /** Change what a member may do; takes effect within a second. Needs `members:manage`. */
+  /** Change what a member may do; takes effect at the next request. Needs `members:manage`. */
   update(userId: string, input: MemberInput, options: CallOptions = {}): Promise<Member> {
     return this.#caller.call('UpdateMember', 'PATCH', ['members', userId], options, input)
   }
@@ -1316,7 +1316,7 @@ export class ApplicationsCalls {
     return this.#caller.call('RegisterApplication', 'POST', ['applications'], options, input)
   }
 
-  /** Disable or enable an application; takes effect within a second. Needs `applications:manage`. */
+  /** Disable or enable an application; takes effect at the next request. Needs `applications:manage`. */
   update(clientId: string, input: ApplicationChange, options: CallOptions = {}): Promise<Application> {
     return this.#caller.call('UpdateApplication', 'PATCH', ['applications', clientId], options, input)
   }

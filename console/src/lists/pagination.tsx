@@ -1,10 +1,10 @@
-import { mostCounted } from '@masthead/contract'
+import { mostCounted, pageSizes } from '@masthead/contract'
 import { Link, type Parameters, useSetParameters } from '../address.tsx'
 import { formatNumber } from '../design/formats.ts'
 import { NextIcon, PreviousIcon } from '../design/icons.tsx'
 import { useKeys } from '../design/keys.tsx'
 import type { Path } from '../paths.ts'
-import { firstPage, pageSizes, usualPageSize } from '../records/filters.ts'
+import { firstPage, offeredPageSizes } from '../records/filters.ts'
 import type { RecordPage } from '../records/queries.ts'
 
 /** First, last, and those around the current one; null where some are left out. */
@@ -90,10 +90,10 @@ export const Pagination = ({ list, parameters, shown, isWalked }: PaginationProp
           className="select"
           value={pageSize}
           onChange={({ target: { value } }) =>
-            setParameters({ ...firstPage, pageSize: value === String(usualPageSize) ? undefined : value })
+            setParameters({ ...firstPage, pageSize: value === String(pageSizes.default) ? undefined : value })
           }
         >
-          {pageSizes.map((size) => (
+          {offeredPageSizes.map((size) => (
             <option key={size}>{size}</option>
           ))}
         </select>

@@ -3,10 +3,14 @@ import {
   fieldsOf,
   isListed,
   type ListedName,
+  type Listing,
+  pageSizes,
+  pagingParameters,
   type Resource,
   type ResourceName,
   referrersOf,
   resources,
+  untalliedParametersOf,
 } from '@masthead/contract'
 import type { Parameters } from '../address.tsx'
 import { labelOf, plain } from './fields.ts'
@@ -39,7 +43,7 @@ export type Range = {
 }
 
 /** What is chosen in other ways than by a control of its own. */
-const notAsked = ['page', 'pageSize', 'cursor', 'ids', 'sort']
+const notAsked = [...pagingParameters, 'ids', 'sort']
 
 /** All that the list operation takes, but for paging and sorting. */
 export const filtersOf = (name: ListedName): readonly Filter[] => {
@@ -73,7 +77,7 @@ const makeFilters = (name: ListedName): Filter[] => {
 
 const rangesOf = (name: ListedName): Filter[] => {
   const comparisons = comparisonsOf(name)
-  const overdue = (resources[name] as Resource).listing?.overdue
+  const { overdue }: Listing = resources[name].listing
   return comparisons.flatMap(({ parameter: from, field, by }) => {
     const to = comparisons.find((other) => other.field === field && other.by.startsWith('<'))?.parameter
     if (by !== '>=' || to === undefined) return []
@@ -103,8 +107,7 @@ export const relatedTo = (resource: ListedName): { name: ListedName; field: stri
     isListed(name) && filtersOf(name).some((filter) => filter.name === field.name) ? [{ name, field: field.name }] : [],
   )
 
-export const usualPageSize = 50
-export const pageSizes = [25, 50, 100, 200] as const
+export const offeredPageSizes = [25, pageSizes.default, 100, pageSizes.maximum] as const
 
 export type ListQuery = { page?: number; pageSize: number } & Record<string, string | number | boolean>
 
@@ -171,9 +174,7 @@ export const sortsOf = (name: ListedName): readonly string[] => resources[name].
 
 /** Such a list is walked from page to page by the links of the responses: numbers of pages do not reach all of it. */
 export const isWalked = (name: ListedName, query: ListQuery): boolean =>
-  ['sort', 'search', 'ids', 'overdue', ...comparisonsOf(name).map(({ parameter }) => parameter)].some(
-    (parameter) => query[parameter] !== undefined,
-  )
+  ['search', ...untalliedParametersOf(name)].some((parameter) => query[parameter] !== undefined)
 
 export const isFiltered = (name: ListedName, parameters: Parameters): boolean =>
   parametersOf(name).some((parameter) => parameters[parameter])
@@ -190,4 +191,5 @@ export const firstPage: Parameters = { page: undefined, cursor: undefined }
 const countOf = (text: string | undefined, usual: number): number =>
   text && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : usual
 
-const sizeOf = (text: string | undefined): number => pageSizes.find((size) => String(size) === text) ?? usualPageSize
+const sizeOf = (text: string | undefined): number =>
+  offeredPageSizes.find((size) => String(size) === text) ?? pageSizes.default

@@ -52,7 +52,7 @@ export const applications = defineResource({
       scope: 'applications:manage',
       summary: 'List the applications of the tenant, the newest first',
       status: 200,
-      answer: listOf(Application, 'ApplicationList'),
+      response: listOf(Application, 'ApplicationList'),
     },
     RegisterApplication: {
       method: 'POST',
@@ -61,16 +61,16 @@ export const applications = defineResource({
       summary: 'Register an application; only members of this tenant can consent to it',
       body: ApplicationInput,
       status: 201,
-      answer: Application,
+      response: Application,
     },
     UpdateApplication: {
       method: 'PATCH',
       path: '/applications/{clientId}',
       scope: 'applications:manage',
-      summary: 'Disable or enable an application; takes effect within a second',
+      summary: 'Disable or enable an application; takes effect at the next request',
       body: ApplicationChange,
       status: 200,
-      answer: Application,
+      response: Application,
     },
   },
 })

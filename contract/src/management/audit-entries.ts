@@ -49,7 +49,7 @@ export const auditEntries = defineResource({
         includeIssued: flag('Also each token that an application got by a consent, and each opening of the console.'),
       }),
       status: 200,
-      answer: Type.Object(
+      response: Type.Object(
         {
           items: Type.Array(AuditEntry, { description: 'Up to 50 entries.' }),
           next,

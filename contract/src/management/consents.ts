@@ -27,15 +27,15 @@ export const consents = defineResource({
       scope: 'consents:manage',
       summary: 'List your consents that stand, the newest first',
       status: 200,
-      answer: listOf(Consent, 'ConsentList'),
+      response: listOf(Consent, 'ConsentList'),
     },
     WithdrawConsent: {
       method: 'DELETE',
       path: '/consents/{consentId}',
       scope: 'consents:manage',
-      summary: 'Withdraw a consent; the tokens of the application end within a second',
+      summary: 'Withdraw a consent; the tokens of the application end at the next request',
       status: 200,
-      answer: Consent,
+      response: Consent,
     },
   },
 })

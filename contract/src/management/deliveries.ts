@@ -60,7 +60,7 @@ export const deliveries = defineResource({
         state: Type.Optional(field.oneOf(deliveryStates, 'Only deliveries in this state.')),
       }),
       status: 200,
-      answer: Type.Object(
+      response: Type.Object(
         {
           items: Type.Array(WebhookDelivery, { description: 'Up to 50 deliveries.' }),
           next,
@@ -74,7 +74,7 @@ export const deliveries = defineResource({
       scope,
       summary: 'Send a test event to an endpoint',
       status: 201,
-      answer: WebhookDelivery,
+      response: WebhookDelivery,
       problems: ['conflict'],
     },
     GetWebhookDelivery: {
@@ -83,7 +83,7 @@ export const deliveries = defineResource({
       scope,
       summary: 'Get a delivery with its request and the response',
       status: 200,
-      answer: WebhookDeliveryDetail,
+      response: WebhookDeliveryDetail,
     },
     ResendWebhookDelivery: {
       method: 'POST',
@@ -91,7 +91,7 @@ export const deliveries = defineResource({
       scope,
       summary: 'Send a delivery again now, under the same id',
       status: 200,
-      answer: WebhookDelivery,
+      response: WebhookDelivery,
       problems: ['conflict'],
     },
   },

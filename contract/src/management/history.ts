@@ -46,7 +46,7 @@ export const history = defineResource({
         before: before('changes'),
       }),
       status: 200,
-      answer: Type.Object(
+      response: Type.Object(
         {
           items: Type.Array(RecordChange, { description: 'Up to 20 changes.' }),
           next,

@@ -134,7 +134,7 @@ const RejectedRows = Type.Object(
   { ...field.closed, title: 'RejectedRows' },
 )
 
-const run = { scope: 'imports:manage', status: 200, answer: ImportRun } as const
+const run = { scope: 'imports:manage', status: 200, response: ImportRun } as const
 
 export const importRuns = defineResource({
   name: 'import-runs',
@@ -205,7 +205,7 @@ export const importRuns = defineResource({
       method: 'GET',
       path: '/import-runs/{runId}/rejected-rows',
       summary: 'Get the refused rows as a file, ready to be mended and imported again',
-      answer: RejectedRows,
+      response: RejectedRows,
     },
   },
 })

@@ -22,7 +22,7 @@ export const importTemplates = defineResource({
       scope: 'imports:manage',
       summary: 'Get a file with the columns of a resource',
       status: 200,
-      answer: ImportTemplate,
+      response: ImportTemplate,
     },
   },
 })

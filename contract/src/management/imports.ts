@@ -46,7 +46,7 @@ export const imports = defineResource({
       scope: 'imports:manage',
       summary: 'List the imports, the newest first',
       status: 200,
-      answer: listOf(Import, 'ImportList'),
+      response: listOf(Import, 'ImportList'),
     },
     UndoImport: {
       method: 'POST',
@@ -54,7 +54,7 @@ export const imports = defineResource({
       scope: 'imports:manage',
       summary: 'Take back an import, where nothing changed since; possible for 30 days',
       status: 201,
-      answer: ImportRun,
+      response: ImportRun,
       problems: ['conflict'],
     },
   },

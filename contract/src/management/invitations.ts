@@ -44,7 +44,7 @@ export const invitations = defineResource({
       scope: 'members:manage',
       summary: 'List the invitations that can still be accepted, the newest first',
       status: 200,
-      answer: listOf(Invitation, 'InvitationList'),
+      response: listOf(Invitation, 'InvitationList'),
     },
     CreateInvitation: {
       method: 'POST',
@@ -53,7 +53,7 @@ export const invitations = defineResource({
       summary: 'Invite somebody; the link is mailed or shown once, and replaces an earlier one to the same address',
       body: InvitationInput,
       status: 201,
-      answer: ShownInvitation,
+      response: ShownInvitation,
       showsSecret: true,
       problems: ['conflict'],
     },
@@ -63,7 +63,7 @@ export const invitations = defineResource({
       scope: 'members:manage',
       summary: 'Withdraw an invitation',
       status: 200,
-      answer: Invitation,
+      response: Invitation,
     },
   },
 })

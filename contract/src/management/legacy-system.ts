@@ -35,7 +35,7 @@ export const legacySystem = defineResource({
       scope: 'legacy:manage',
       summary: 'Get the state of the legacy system',
       status: 200,
-      answer: LegacySystem,
+      response: LegacySystem,
     },
     RetryDeliveries: {
       method: 'POST',
@@ -43,7 +43,7 @@ export const legacySystem = defineResource({
       scope: 'legacy:manage',
       summary: 'Try failed and waiting deliveries now',
       status: 200,
-      answer: LegacyRetry,
+      response: LegacyRetry,
       problems: ['conflict'],
     },
   },

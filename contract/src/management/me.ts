@@ -99,7 +99,7 @@ export const me = defineResource({
       scope: 'self:manage',
       summary: 'Get who is signed in, and where',
       status: 200,
-      answer: Me,
+      response: Me,
     },
     SignOut: {
       method: 'POST',
@@ -108,7 +108,7 @@ export const me = defineResource({
       summary: 'End the session of this browser, or all sessions; tokens of the console end with it',
       body: SignOut,
       status: 200,
-      answer: SignedOut,
+      response: SignedOut,
     },
     GetCredentials: {
       method: 'GET',
@@ -116,7 +116,7 @@ export const me = defineResource({
       scope: 'self:manage',
       summary: 'List what acts in the name of the user, in all tenants',
       status: 200,
-      answer: Credentials,
+      response: Credentials,
     },
     ChangePassword: {
       method: 'PATCH',
@@ -125,7 +125,7 @@ export const me = defineResource({
       summary: 'Change the password; all sessions, consents and personal access tokens end, but for the tokens to keep',
       body: PasswordInput,
       status: 200,
-      answer: Credentials,
+      response: Credentials,
       problems: ['conflict'],
     },
   },

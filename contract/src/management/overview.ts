@@ -62,7 +62,7 @@ export const overview = defineResource({
       scope: 'overview:read',
       summary: 'Get figures about subscriptions, renewals and receivables',
       status: 200,
-      answer: Overview,
+      response: Overview,
     },
   },
 })

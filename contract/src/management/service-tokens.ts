@@ -47,7 +47,7 @@ export const serviceTokens = defineResource({
       scope: 'service-tokens:manage',
       summary: 'List the service tokens, the newest first',
       status: 200,
-      answer: listOf(ServiceToken, 'ServiceTokenList'),
+      response: listOf(ServiceToken, 'ServiceTokenList'),
     },
     CreateServiceToken: {
       method: 'POST',
@@ -56,7 +56,7 @@ export const serviceTokens = defineResource({
       summary: 'Make a service token; it is shown once',
       body: ServiceTokenInput,
       status: 201,
-      answer: ShownServiceToken,
+      response: ShownServiceToken,
       showsSecret: true,
     },
     RotateServiceToken: {
@@ -66,7 +66,7 @@ export const serviceTokens = defineResource({
       summary: 'Make a successor of a service token; the old one lives on for the overlap',
       body: Rotation,
       status: 200,
-      answer: ShownServiceToken,
+      response: ShownServiceToken,
       showsSecret: true,
       problems: ['conflict'],
     },
@@ -76,7 +76,7 @@ export const serviceTokens = defineResource({
       scope: 'service-tokens:manage',
       summary: 'Revoke a service token at once',
       status: 200,
-      answer: ServiceToken,
+      response: ServiceToken,
     },
   },
 })

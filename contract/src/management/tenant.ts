@@ -29,7 +29,7 @@ export const tenant = defineResource({
       scope: 'self:manage',
       summary: 'Get the settings of the tenant',
       status: 200,
-      answer: TenantSettings,
+      response: TenantSettings,
     },
     UpdateTenant: {
       method: 'PATCH',
@@ -38,7 +38,7 @@ export const tenant = defineResource({
       summary: 'Change the settings of the tenant',
       body: TenantSettingsInput,
       status: 200,
-      answer: TenantSettings,
+      response: TenantSettings,
     },
   },
 })

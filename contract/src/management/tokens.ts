@@ -55,7 +55,7 @@ export const tokens = defineResource({
       scope: 'tokens:manage',
       summary: 'List your personal access tokens, the newest first',
       status: 200,
-      answer: listOf(Token, 'TokenList'),
+      response: listOf(Token, 'TokenList'),
     },
     CreateToken: {
       method: 'POST',
@@ -64,7 +64,7 @@ export const tokens = defineResource({
       summary: 'Make a personal access token, of 100 at most that work; it is shown once',
       body: TokenInput,
       status: 201,
-      answer: ShownToken,
+      response: ShownToken,
       showsSecret: true,
       problems: ['conflict'],
     },
@@ -74,7 +74,7 @@ export const tokens = defineResource({
       scope: 'tokens:manage',
       summary: 'Revoke a personal access token at once',
       status: 200,
-      answer: Token,
+      response: Token,
     },
   },
 })

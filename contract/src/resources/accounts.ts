@@ -114,7 +114,7 @@ export const accounts = defineResource({
         cursor,
       }),
       status: 200,
-      answer: pageOf(Account, 'AccountPage'),
+      response: pageOf(Account, 'AccountPage'),
     },
     CreateAccountRecord: {
       method: 'POST',
@@ -123,7 +123,7 @@ export const accounts = defineResource({
       summary: 'Create an account, and its first contact when a person is given',
       body: AccountInput,
       status: 201,
-      answer: AccountCreated,
+      response: AccountCreated,
     },
     GetAccountById: {
       method: 'GET',
@@ -131,7 +131,7 @@ export const accounts = defineResource({
       scope: 'accounts:read',
       summary: 'Get an account by its business identifier or id',
       status: 200,
-      answer: Account,
+      response: Account,
     },
     UpdateAccountRecord: {
       method: 'PATCH',
@@ -142,7 +142,7 @@ export const accounts = defineResource({
         'All that a response shows of an account and that people look after can be corrected: name, address, web site, status, and how invoices and e-mail reach it. The identifiers stay what they are, because contacts, subscriptions, invoices and other systems know the account by them. What no response shows (category, quality, primary publication) is corrected by an import, so that nobody overwrites what they cannot see.',
       body: AccountChanges,
       status: 200,
-      answer: Account,
+      response: Account,
       conditional: true,
     },
   },

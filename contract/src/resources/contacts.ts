@@ -91,7 +91,7 @@ export const contacts = defineResource({
         cursor,
       }),
       status: 200,
-      answer: pageOf(Contact, 'ContactPage'),
+      response: pageOf(Contact, 'ContactPage'),
     },
     CreateContactRecord: {
       method: 'POST',
@@ -100,7 +100,7 @@ export const contacts = defineResource({
       summary: 'Create a contact',
       body: ContactInput,
       status: 201,
-      answer: Contact,
+      response: Contact,
     },
     GetContactById: {
       method: 'GET',
@@ -108,7 +108,7 @@ export const contacts = defineResource({
       scope: 'contacts:read',
       summary: 'Get a contact, also a deleted one',
       status: 200,
-      answer: Contact,
+      response: Contact,
     },
     UpdateContactRecord: {
       method: 'PATCH',
@@ -117,7 +117,7 @@ export const contacts = defineResource({
       summary: 'Update a contact: what is absent stays, null clears',
       body: ContactInput,
       status: 200,
-      answer: Contact,
+      response: Contact,
       conditional: true,
       problems: ['contact_deleted'],
     },
@@ -127,7 +127,7 @@ export const contacts = defineResource({
       scope: 'contacts:write',
       summary: 'Delete a contact; it can be restored',
       status: 200,
-      answer: Contact,
+      response: Contact,
       conditional: true,
     },
     RestoreContactRecord: {
@@ -136,7 +136,7 @@ export const contacts = defineResource({
       scope: 'contacts:write',
       summary: 'Restore a deleted contact',
       status: 200,
-      answer: Contact,
+      response: Contact,
       conditional: true,
     },
   },

@@ -82,7 +82,7 @@ export const invoices = defineResource({
         cursor,
       }),
       status: 200,
-      answer: pageOf(Invoice, 'InvoicePage'),
+      response: pageOf(Invoice, 'InvoicePage'),
     },
     GetInvoiceById: {
       method: 'GET',
@@ -90,7 +90,7 @@ export const invoices = defineResource({
       scope: 'invoices:read',
       summary: 'Get an invoice',
       status: 200,
-      answer: Invoice,
+      response: Invoice,
     },
   },
 })

@@ -41,7 +41,7 @@ export const publications = defineResource({
         cursor,
       }),
       status: 200,
-      answer: pageOf(Publication, 'PublicationPage'),
+      response: pageOf(Publication, 'PublicationPage'),
     },
     GetPublicationById: {
       method: 'GET',
@@ -49,7 +49,7 @@ export const publications = defineResource({
       scope: 'publications:read',
       summary: 'Get a publication by its code or id',
       status: 200,
-      answer: Publication,
+      response: Publication,
     },
   },
 })

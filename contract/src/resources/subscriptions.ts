@@ -77,7 +77,7 @@ export const subscriptions = defineResource({
         cursor,
       }),
       status: 200,
-      answer: pageOf(Subscription, 'SubscriptionPage'),
+      response: pageOf(Subscription, 'SubscriptionPage'),
     },
     GetSubscriptionById: {
       method: 'GET',
@@ -85,7 +85,7 @@ export const subscriptions = defineResource({
       scope: 'subscriptions:read',
       summary: 'Get a subscription by its id or business identifier',
       status: 200,
-      answer: Subscription,
+      response: Subscription,
     },
   },
 })

@@ -50,7 +50,7 @@ const created = {
 }
 const route = field.withDefault({ value: 'native' }, Route)
 
-/** What a creation answers, which v1 has frozen. */
+/** What a creation returns, which v1 has frozen. */
 const Task = Type.Object({ ...created, route }, { ...field.closed, title: 'Task' })
 
 const TaskRecord = Type.Object(
@@ -107,7 +107,7 @@ export const tasks = defineResource({
         cursor,
       }),
       status: 200,
-      answer: pageOf(TaskRecord, 'TaskPage'),
+      response: pageOf(TaskRecord, 'TaskPage'),
     },
     CreateTaskRecord: {
       method: 'POST',
@@ -116,7 +116,7 @@ export const tasks = defineResource({
       summary: 'Create a task for an account',
       body: TaskInput,
       status: 201,
-      answer: Task,
+      response: Task,
     },
     GetTaskById: {
       method: 'GET',
@@ -124,7 +124,7 @@ export const tasks = defineResource({
       scope: 'tasks:read',
       summary: 'Get a task',
       status: 200,
-      answer: TaskRecord,
+      response: TaskRecord,
     },
     UpdateTaskRecord: {
       method: 'PATCH',
@@ -133,7 +133,7 @@ export const tasks = defineResource({
       summary: 'Update a task, or mark it as done: what is absent stays, null clears',
       body: TaskChanges,
       status: 200,
-      answer: TaskRecord,
+      response: TaskRecord,
       conditional: true,
     },
   },

@@ -2,7 +2,7 @@ import { link, open, rm } from 'node:fs/promises'
 import { beginSnapshot } from '../database/bulk.ts'
 import type { TenantDatabase } from '../database/database.ts'
 import { Refusal } from '../refusal.ts'
-import { type Entry, entriesAfter } from './queries.ts'
+import { type Entry, entriesAfter, noValues } from './queries.ts'
 
 const entriesAtOnce = 1_000
 
@@ -44,7 +44,6 @@ export const exportAudit = async (
 }
 
 const lineOf = ({ values, isErased, at, ...entry }: Entry): string => {
-  const images = values ?? '{"before":null,"after":null}'
   const head = JSON.stringify({ ...entry, at, ...(isErased && { erased: true }) })
-  return `${head.slice(0, -1)},${images.slice(1)}`
+  return `${head.slice(0, -1)},${(values ?? noValues).slice(1)}`
 }

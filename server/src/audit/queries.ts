@@ -168,6 +168,9 @@ export type Entry = {
   isErased: boolean
 }
 
+/** What stands for the values of an entry that has none. */
+export const noValues = '{"before":null,"after":null}'
+
 export const entriesAfter = (query: TenantQuery, after: number, most: number): Promise<Entry[]> =>
   query<Entry>({
     text: `

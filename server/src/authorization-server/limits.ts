@@ -3,7 +3,7 @@ import { isUnavailable } from '../database/connections/unavailable.ts'
 import type { Database } from '../database/database.ts'
 import type { Charge, RateLimiter } from '../http/api/callers/rate-limit.ts'
 import { readBytes } from '../http/api/requests/request-body.ts'
-import { json, type PageResponse } from '../http/pages/page-response.ts'
+import { jsonPage, type PageResponse } from '../http/pages/page-response.ts'
 import type { Guard, Visit } from '../http/pages/visit.ts'
 import { findGrantee } from './adapter.ts'
 import { isForm } from './forms.ts'
@@ -25,7 +25,7 @@ const apply = (visit: Visit, { headers, refused }: Charge, refuse: Refuse): Page
 
 /** RFC 6749 has no error of the token endpoint for this; other servers send its "temporarily_unavailable". */
 export const refuseProgram: Refuse = ({ detail }) => {
-  const { headers, body } = json({ error: 'temporarily_unavailable', error_description: detail })
+  const { headers, body } = jsonPage({ error: 'temporarily_unavailable', error_description: detail })
   return { status: 429, headers: { ...headers, 'cache-control': 'no-store' }, body }
 }
 

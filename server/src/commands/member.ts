@@ -15,7 +15,7 @@ export const member = (): Command => {
   action(
     command
       .command('role')
-      .description('change the role of a member; takes effect within a second')
+      .description('change the role of a member; takes effect at the next request')
       .requiredOption('--tenant <slug>', 'the tenant')
       .requiredOption('--email <email>', 'e-mail address of the member')
       .addOption(new Option('--role <role>', 'what the member may do').choices(roles).makeOptionMandatory()),

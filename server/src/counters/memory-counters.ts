@@ -6,7 +6,7 @@ export type CounterMemory = { buffer: SharedArrayBuffer; threads: number }
 
 /** The number of keys of callers, and as many of strangers. */
 const entries = 65_536
-/** A key can be at any place of its bucket. */
+/** A key can be at any slot of its bucket. */
 const bucketSize = 8
 /** A key and a window; an entry of a caller also has the requests in flight of each thread. */
 const bytesOfEntry = 16
@@ -18,7 +18,7 @@ export const newCounterMemory = (threads = 1): CounterMemory => ({
 
 /**
  * Counts in memory that the threads of a process share, without locks: a thread that dies leaves none behind. The memory is
- * fixed. When more keys are in use than fit, the oldest window of a bucket begins again, and a key without a place is not
+ * fixed. When more keys are in use than fit, the oldest window of a bucket begins again, and a key without a slot is not
  * counted: too many requests pass then, and none is refused by mistake.
  */
 export class MemoryCounters implements Counters {
@@ -38,14 +38,14 @@ export class MemoryCounters implements Counters {
   take({ from, budgets, atOnce }: Demand): Taken {
     const table = this.#tables[from]
     const now = this.#now()
-    const places = budgets.map((budget) => table.find(this.#keyOf(budget), now))
-    const spent = budgets.findIndex(({ quota }, index) => !table.charge(places[index], quota, now))
+    const slots = budgets.map((budget) => table.find(this.#keyOf(budget), now))
+    const spent = budgets.findIndex(({ quota }, index) => !table.charge(slots[index], quota, now))
     const giveBack = () => {
-      for (const place of spent < 0 ? places : places.slice(0, spent)) table.refund(place)
+      for (const slot of spent < 0 ? slots : slots.slice(0, spent)) table.refund(slot)
     }
-    const isFull = spent < 0 && atOnce !== undefined && !table.enter(places[0], atOnce)
+    const isFull = spent < 0 && atOnce !== undefined && !table.enter(slots[0], atOnce)
     if (spent >= 0 || isFull) giveBack()
-    const windows = places.map((place) => table.window(place, now))
+    const windows = slots.map((slot) => table.window(slot, now))
     if (spent >= 0 || isFull) return refusal(windows, isFull ? 'atOnce' : spent)
     return {
       windows,
@@ -55,7 +55,7 @@ export class MemoryCounters implements Counters {
         for (const window of windows) window.used--
       },
       leave: () => {
-        if (atOnce !== undefined) table.leave(places[0])
+        if (atOnce !== undefined) table.leave(slots[0])
       },
     }
   }
@@ -74,11 +74,11 @@ export class MemoryCounters implements Counters {
   }
 }
 
-/** A hash, because keys hold tokens and addresses. Zero marks an empty place. */
+/** A hash, because keys hold tokens and addresses. Zero marks an empty slot. */
 const keyOf = (text: string): bigint => hash('sha256', text, 'buffer').readBigUInt64LE() || 1n
 
-/** The place of a key, valid while `key` is stored there; undefined when there was no room. */
-type Place = { index: number; key: bigint; endsAt: number } | undefined
+/** The slot of a key, valid while `key` is stored there; undefined when there was no room. */
+type Slot = { index: number; key: bigint; endsAt: number } | undefined
 
 /**
  * A window is one word, so that it changes atomically: its end in 34 bits of milliseconds, which wrap around after half a
@@ -122,7 +122,7 @@ class Table {
   }
 
   /** Undefined when the key is not counted yet. */
-  seek(key: bigint): Place {
+  seek(key: bigint): Slot {
     const start = startOf(key)
     for (let index = start; index < start + bucketSize; index++)
       if (Atomics.load(this.#keys, index) === key) return { index, key, endsAt: 0 }
@@ -130,10 +130,10 @@ class Table {
   }
 
   /**
-   * Finds or makes a place for the key. Two threads may disagree at the moment in which an entry gets another key; then a
+   * Finds or makes a slot for the key. Two threads may disagree at the moment in which an entry gets another key; then a
    * request is not counted, or counts for the other key until it ends.
    */
-  find(key: bigint, now: number): Place {
+  find(key: bigint, now: number): Slot {
     const start = startOf(key)
     for (let tries = 0; tries < mostTries; tries++) {
       let oldest: { index: number; key: bigint; left: number } | undefined
@@ -155,46 +155,46 @@ class Table {
   }
 
   /** False when the quota is used up. */
-  charge(place: Place, quota: number, now: number): boolean {
-    if (!place) return true
+  charge(slot: Slot, quota: number, now: number): boolean {
+    if (!slot) return true
     for (;;) {
-      const word = Atomics.load(this.#windows, place.index)
+      const word = Atomics.load(this.#windows, slot.index)
       const hasEnded = leftOf(word, now) === 0
       if (!hasEnded && usedOf(word) >= quota) return false
       const next = hasEnded ? packed((now + windowMilliseconds) % instants, 1) : word + 1n
-      place.endsAt = endOf(next)
-      if (Atomics.compareExchange(this.#windows, place.index, word, next) === word) return true
+      slot.endsAt = endOf(next)
+      if (Atomics.compareExchange(this.#windows, slot.index, word, next) === word) return true
     }
   }
 
   /** Refunds only in the window that was charged. */
-  refund(place: Place): void {
-    if (!place) return
+  refund(slot: Slot): void {
+    if (!slot) return
     for (;;) {
-      const word = Atomics.load(this.#windows, place.index)
-      const isAnother = Atomics.load(this.#keys, place.index) !== place.key || endOf(word) !== place.endsAt
+      const word = Atomics.load(this.#windows, slot.index)
+      const isAnother = Atomics.load(this.#keys, slot.index) !== slot.key || endOf(word) !== slot.endsAt
       if (isAnother || usedOf(word) === 0) return
-      if (Atomics.compareExchange(this.#windows, place.index, word, word - 1n) === word) return
+      if (Atomics.compareExchange(this.#windows, slot.index, word, word - 1n) === word) return
     }
   }
 
-  window(place: Place, now: number): Window {
-    const word = place ? Atomics.load(this.#windows, place.index) : 0n
+  window(slot: Slot, now: number): Window {
+    const word = slot ? Atomics.load(this.#windows, slot.index) : 0n
     const left = leftOf(word, now)
     return { used: left === 0 ? 0 : usedOf(word), millisecondsLeft: left || windowMilliseconds }
   }
 
   /** False when too many are in flight. Counting comes first, so that concurrent threads do not let in too many. */
-  enter(place: Place, most: number): boolean {
-    if (!place) return true
-    Atomics.add(this.#requests, this.#own(place.index), 1)
-    if (this.#inFlight(place.index) <= most) return true
-    this.leave(place)
+  enter(slot: Slot, most: number): boolean {
+    if (!slot) return true
+    Atomics.add(this.#requests, this.#own(slot.index), 1)
+    if (this.#inFlight(slot.index) <= most) return true
+    this.leave(slot)
     return false
   }
 
-  leave(place: Place): void {
-    if (place) Atomics.sub(this.#requests, this.#own(place.index), 1)
+  leave(slot: Slot): void {
+    if (slot) Atomics.sub(this.#requests, this.#own(slot.index), 1)
   }
 
   #inFlight(index: number): number {

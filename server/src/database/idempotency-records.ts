@@ -2,7 +2,7 @@ import { idempotencyKeys } from '@masthead/contract'
 import type { TenantDatabase } from './database.ts'
 import type { TenantQuery } from './tenant-query.ts'
 
-/** An answer as it was sent. */
+/** A response as it was sent. */
 export type PlainResponse = { status: number; headers: Record<string, string>; body: string }
 
 /** A request that its sender may send again: by whom, under which key, and what it asks for. */
@@ -23,8 +23,8 @@ export const takeTurn = async (query: TenantQuery, { principal, key }: Retriable
 }
 
 /**
- * Locks what it finds. That is a write, so the commit waits for a standby: after a crash the answer may be there before
- * any other server has it.
+ * Locks what it finds. That is a write, so the commit waits for a standby: after a crash the response may be there
+ * before any other server has it.
  */
 export const findIdempotencyRecord = async (
   query: TenantQuery,
@@ -38,8 +38,8 @@ export const findIdempotencyRecord = async (
   return row ?? null
 }
 
-/** All that name one of the records. It reads the answers of a day, which is quick enough for how rarely it happens. */
-export const forgetAnswersAbout = async (query: TenantQuery, ids: readonly string[]): Promise<number> =>
+/** Those that name one of the ids. It reads the responses of a day, which is quick enough for how rarely it happens. */
+export const deleteIdempotencyRecordsAbout = async (query: TenantQuery, ids: readonly string[]): Promise<number> =>
   (
     await query({
       text: `delete from idempotency_records

@@ -9,7 +9,7 @@ const jsonOf = (values: object | null | undefined): string | null => (values ? J
 export const auditChange = (query: Query, tenantId: string, author: Author, change: Change): Promise<void> =>
   auditIn(query, tenantId, author, [{ ...change, before: jsonOf(change.before), after: jsonOf(change.after) }])
 
-/** For a change of permissions: every process drops its cached principals within a second. */
+/** For a change of permissions: every process looks principals up again at their next request. */
 export const publishChange = async (query: Query, tenantId: string, author: Author, change: Change): Promise<void> => {
   await auditChange(query, tenantId, author, change)
   await query({ text: 'select stamp_identity()' })

@@ -1,14 +1,13 @@
 import type { Role } from '@masthead/contract'
 import type { Query } from '../database/connections/statement.ts'
+import type { TenantDatabase } from '../database/database.ts'
 import { lockCallerMembership } from '../identity/people/consents.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { HandlerResult } from '../operation-call.ts'
 import { invalidProperty, Problem } from '../problem.ts'
+import { find } from '../webhooks/administration.ts'
 
-export const json = (value: object, location?: string): HandlerResult => ({
-  body: JSON.stringify(value),
-  ...(location !== undefined && { location }),
-})
+export const json = (value: object, location?: string): HandlerResult => ({ body: JSON.stringify(value), location })
 
 export const notFound = (what: string): Problem => new Problem('not_found', `There is no such ${what} here.`)
 
@@ -19,10 +18,13 @@ export const pageOf = <T extends { number: number }>(found: readonly T[], pageSi
 }
 
 /** Returns what was looked up, or answers 404 where there is none. */
-export const found = <T>(what: string, it: T | null | undefined): T => {
+export const existing = <T>(what: string, it: T | null | undefined): T => {
   if (it === null || it === undefined) throw notFound(what)
   return it
 }
+
+export const endpointOf = async (tenant: TenantDatabase, id: string) =>
+  existing('webhook endpoint', await find(tenant, id))
 
 /** Every caller is a user: the scopes of this interface belong to roles. */
 export const userOf = ({ userId }: { userId: string | null }): string => {

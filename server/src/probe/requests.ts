@@ -30,7 +30,7 @@ export type Attempt = { theirs: Filling[]; nowhere: Filling }
 export type Observed = { tag?: string | undefined; cursor?: string | undefined; key?: string | undefined }
 
 /** Where a request names something. */
-type Place = { in: 'path' | 'query' | 'body'; name: string; theirs: (other: Canary) => string[] }
+type Naming = { in: 'path' | 'query' | 'body'; name: string; theirs: (other: Canary) => string[] }
 
 /** How to call an operation, as far as its document and the contract of this program tell. */
 export type Plan = {
@@ -39,7 +39,7 @@ export type Plan = {
   plain: Filling
   /** Further requests that show a caller nothing but its own. */
   further: Filling[]
-  places: Place[]
+  namings: Naming[]
   headers: ReadonlySet<string>
   /** The parameter that takes a cursor. */
   cursorName: string | null
@@ -65,15 +65,15 @@ export const planOf = (operation: LiveOperation, twins: Twins, word: string): Pl
 
   const known = knownBy(operation)
   const path: Record<string, string> = {}
-  const places: Place[] = []
+  const namings: Naming[] = []
   const refer = (where: 'path' | 'body', name: string, resource: ResourceName) =>
-    places.push({ in: where, name, theirs: (other) => identifiersIn(other, resource) })
+    namings.push({ in: where, name, theirs: (other) => identifiersIn(other, resource) })
   for (const [, name = ''] of operation.path.matchAll(/\{(\w+)\}/g)) {
     if (known?.resource.name === exportJobs.name) {
       const isFile = name === 'fileName'
       const id = operation.method === 'DELETE' ? twins.exports.deleted : twins.exports.kept
       path[name] = isFile ? canaryFile : id
-      if (!isFile) places.push({ in: 'path', name, theirs: (other) => [...other.exports] })
+      if (!isFile) namings.push({ in: 'path', name, theirs: (other) => [...other.exports] })
     } else if (known) {
       const resource = known.resource.name as ResourceName // an operation of the contract belongs to one
       path[name] = twins[resource].id
@@ -82,7 +82,7 @@ export const planOf = (operation: LiveOperation, twins: Twins, word: string): Pl
   }
   for (const parameter of inQuery) {
     const theirs = valuesOf(parameter, operation)
-    if (theirs) places.push({ in: 'query', name: parameter.name, theirs })
+    if (theirs) namings.push({ in: 'query', name: parameter.name, theirs })
   }
   const body: Record<string, unknown> = {}
   for (const [name, schema] of Object.entries(operation.body ?? {})) {
@@ -106,7 +106,7 @@ export const planOf = (operation: LiveOperation, twins: Twins, word: string): Pl
   return {
     operation,
     plain,
-    places,
+    namings,
     unknown,
     headers: new Set(inHeaders.map(({ name }) => name)),
     further:
@@ -151,7 +151,7 @@ const identifiersIn = ({ records }: Canary, resource: ResourceName): string[] =>
   })
 
 /** Values of a query parameter that could find records of the other tenant. */
-const valuesOf = ({ name, schema }: LiveParameter, operation: LiveOperation): Place['theirs'] | null => {
+const valuesOf = ({ name, schema }: LiveParameter, operation: LiveOperation): Naming['theirs'] | null => {
   if (schema.type !== 'string') return null
   const referred = referenceIn(knownBy(operation)?.operation.query, name)
   if (referred) return (other) => identifiersIn(other, referred).slice(0, 2)
@@ -178,22 +178,22 @@ const sampleOf = ({ type, format, enum: choices, maxLength }: LiveSchema, word: 
 
 /** The attempts of one canary to reach records of the other. `nowhere` is a mark that nobody has. */
 export const attemptsOf = (plan: Plan, other: Canary, observed: Observed, nowhere: string): Attempt[] => {
-  const { plain, places, headers, cursorName } = plan
+  const { plain, namings, headers, cursorName } = plan
   const absent = (value: string) => (value.startsWith(other.mark) ? value.replace(other.mark, nowhere) : newId())
-  const put = (place: Pick<Place, 'in' | 'name'>, value: string): Filling => ({
+  const put = (naming: Pick<Naming, 'in' | 'name'>, value: string): Filling => ({
     ...plain,
-    [place.in]: { ...plain[place.in], [place.name]: value },
+    [naming.in]: { ...plain[naming.in], [naming.name]: value },
   })
-  const attempts = places.flatMap((place) => {
-    const forms = Map.groupBy(place.theirs(other), (value) => value.startsWith(other.mark))
+  const attempts = namings.flatMap((naming) => {
+    const forms = Map.groupBy(naming.theirs(other), (value) => value.startsWith(other.mark))
     return [...forms.values()].map((values) => ({
-      theirs: values.map((value) => put(place, value)),
-      nowhere: put(place, absent(values[0] ?? '')),
+      theirs: values.map((value) => put(naming, value)),
+      nowhere: put(naming, absent(values[0] ?? '')),
     }))
   })
   const add = (name: string, theirs: Filling, nobodys: Filling, theirValue: string, nobodysValue = theirValue) =>
     attempts.push({ theirs: [withHeader(theirs, name, theirValue)], nowhere: withHeader(nobodys, name, nobodysValue) })
-  const inPath = places.find((place) => place.in === 'path')
+  const inPath = namings.find((naming) => naming.in === 'path')
   const [theirId = ''] = inPath?.theirs(other) ?? []
   for (const name of ['If-None-Match', 'If-Match'].filter((one) => headers.has(one))) {
     if (inPath) add(name, put(inPath, theirId), put(inPath, absent(theirId)), '*')

@@ -77,7 +77,7 @@ const validators = new Map<object, ValidateFunction>()
 const validatorOf = ({ operation }: NamedOperation): ValidateFunction => {
   const known = validators.get(operation)
   if (known) return known
-  const schema = JSON.parse(JSON.stringify(operation.answer), (key, value) => (key === 'title' ? undefined : value))
+  const schema = JSON.parse(JSON.stringify(operation.response), (key, value) => (key === 'title' ? undefined : value))
   const compiled = ajv.compile(schema)
   validators.set(operation, compiled)
   return compiled

@@ -72,9 +72,9 @@ describe('a success', () => {
       assertConforms(named, answer)
       if (operation.download) return
       assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8')
-      const fields = Object.keys(operation.answer.properties)
+      const fields = Object.keys(operation.response.properties)
       assert.deepEqual(Object.keys(answer.body), fields)
-      assert.deepEqual([...(operation.answer.required ?? [])], fields)
+      assert.deepEqual([...(operation.response.required ?? [])], fields)
       if (!operation.query) return
       assert.ok(answer.body.items.length >= 2)
       for (const item of answer.body.items) {
@@ -102,7 +102,7 @@ describe('a success', () => {
   test('of a creation says whether it also went to a legacy system', async () => {
     const other = await populatedTenant(service)
     const creations = operations.filter(
-      ({ operation: { method, answer } }) => method === 'POST' && 'route' in answer.properties,
+      ({ operation: { method, response } }) => method === 'POST' && 'route' in response.properties,
     )
     assert.equal(creations.length, 2)
     const routes = async () => {

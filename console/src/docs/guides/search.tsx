@@ -1,4 +1,4 @@
-import { longest, mostCounted, type Resource, resources } from '@masthead/contract'
+import { longest, mostCounted, pagingParameters, type Resource, resources } from '@masthead/contract'
 import { formatNumber } from '../../design/formats.ts'
 import { Document, Section } from '../document.tsx'
 import { Example } from '../example.tsx'
@@ -9,17 +9,12 @@ const all: readonly Resource[] = Object.values(resources)
 const searched = all.flatMap(({ name, listing }) =>
   listing && listing.search.length > 0 ? [{ name, fields: listing.search }] : [],
 )
-const shared = ['page', 'pageSize', 'search', 'cursor']
+const shared = [...pagingParameters, 'search']
 const filters = all.flatMap(({ name, operations }) =>
   Object.values(operations).flatMap(({ query }) =>
-    Object.entries(query?.properties ?? {})
+    Object.entries<{ description?: string }>(query?.properties ?? {})
       .filter(([parameter]) => !shared.includes(parameter))
-      // Every parameter of the contract is described.
-      .map(([parameter, schema]) => ({
-        name,
-        parameter,
-        about: String((schema as { description?: string }).description),
-      })),
+      .map(([parameter, { description = '' }]) => ({ name, parameter, about: description })),
   ),
 )
 

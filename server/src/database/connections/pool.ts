@@ -3,7 +3,7 @@ import type { DatabaseAddress } from './address.ts'
 import { clientOptions, connectionOf, watch } from './connection.ts'
 import { prepareSession, type Session } from './session.ts'
 
-/** Connections that are lent one at a time. One that breaks while idle is replaced at the next use. */
+/** Connections that are acquired one at a time. One that breaks while idle is replaced at the next use. */
 export const openPool = (address: DatabaseAddress, size: number, session: Session): pg.Pool => {
   const pool = new pg.Pool({
     ...clientOptions(address.connectionString),

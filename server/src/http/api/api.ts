@@ -4,7 +4,7 @@ import type { Handler } from '../../operation-call.ts'
 import type { RequestWatcher, Trace } from '../connections/watched-requests.ts'
 import { RefusedCallers } from './callers/refused-callers.ts'
 import { Exchange, type ServedApi } from './exchange.ts'
-import { type Route, routeOf } from './route.ts'
+import { newRoute, type Route } from './route.ts'
 import { Router } from './router.ts'
 import { takeSteps } from './steps.ts'
 
@@ -29,7 +29,7 @@ export class ApiRequests {
     this.#router.addArea(basePath, { ...given, contract, refusedCallers: new RefusedCallers() })
     for (const named of operations) {
       const { method, path } = named.operation
-      const route = routeOf(named, contract, { handlers, baseUrl: given.baseUrl })
+      const route = newRoute(named, contract, { handlers, baseUrl: given.baseUrl })
       this.#router.addRoute(basePath + path, method, route)
     }
   }

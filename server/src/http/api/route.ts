@@ -18,7 +18,7 @@ export type Route = {
   headersOf: HeadersOf
 }
 
-export const routeOf = (
+export const newRoute = (
   named: NamedOperation,
   { basePath }: Api,
   { handlers, baseUrl }: { handlers: ReadonlyMap<string, Handler>; baseUrl: string },

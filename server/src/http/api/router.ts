@@ -1,10 +1,10 @@
 import { nearestName } from '../../nearest-name.ts'
 
 /** What the paths below one segment lead to. */
-type Place<Area, Route> = {
-  segments: Map<string, Place<Area, Route>>
+type Branch<Area, Route> = {
+  segments: Map<string, Branch<Area, Route>>
   /** Any other segment is the value of this parameter. */
-  parameter: { name: string; place: Place<Area, Route> } | null
+  parameter: { name: string; branch: Branch<Area, Route> } | null
   /** What begins here: an API at its base path, or what answers where there is no page. */
   area: Area | null
   routes: Map<string, Route>
@@ -23,7 +23,7 @@ export type Destination<Area, Route> = {
   meant?: () => string | null
 }
 
-const newPlace = <Area, Route>(): Place<Area, Route> => ({
+const newBranch = <Area, Route>(): Branch<Area, Route> => ({
   segments: new Map(),
   parameter: null,
   area: null,
@@ -33,34 +33,34 @@ const newPlace = <Area, Route>(): Place<Area, Route> => ({
 
 /** Paths as a tree. A segment that is named goes before a parameter. */
 export class Router<Area, Route> {
-  readonly #root = newPlace<Area, Route>()
+  readonly #root = newBranch<Area, Route>()
 
   /** `pages` are paths below a base path that are no part of its area. */
   constructor(pages: readonly string[]) {
-    for (const path of pages) this.#placeAt(path).isPage = true
+    for (const path of pages) this.#branchAt(path).isPage = true
   }
 
   addArea(basePath: string, area: Area): void {
-    this.#placeAt(basePath).area = area
+    this.#branchAt(basePath).area = area
   }
 
   addRoute(path: string, method: string, route: Route): void {
-    this.#placeAt(path).routes.set(method, route)
+    this.#branchAt(path).routes.set(method, route)
   }
 
   /** Null where the URL is below no base path. */
   find(url: string): Destination<Area, Route> | null {
     const end = endOfPath(url)
     const params: Record<string, string> = {}
-    let place = this.#root
-    let area = place.area
+    let branch = this.#root
+    let area = branch.area
     for (let from = startOfPath(url) + 1; from <= end; ) {
       const slash = url.indexOf('/', from)
       const to = slash < 0 || slash > end ? end : slash
       const segment = decoded(url.slice(from, to))
-      const named = segment === null ? undefined : place.segments.get(segment)
+      const named = segment === null ? undefined : branch.segments.get(segment)
       // Nothing is named by an empty text: a slash at the end is too much.
-      const next = named ?? (segment ? place.parameter?.place : undefined)
+      const next = named ?? (segment ? branch.parameter?.branch : undefined)
       if (segment === null || !next)
         return (
           area && {
@@ -71,40 +71,41 @@ export class Router<Area, Route> {
             meant: () => this.#meant(url),
           }
         )
-      if (!named && place.parameter) params[place.parameter.name] = segment
-      place = next
-      area = place.area ?? area
+      if (!named && branch.parameter) params[branch.parameter.name] = segment
+      branch = next
+      area = branch.area ?? area
       from = to + 1
     }
-    return area && !place.isPage ? { area, routes: place.routes, params, isBroken: false } : null
+    return area && !branch.isPage ? { area, routes: branch.routes, params, isBroken: false } : null
   }
 
   /** The path without slashes that are too many, with the names that are nearest to those that it has. */
   #meant(url: string): string | null {
     let path = ''
-    let place = this.#root
+    let branch = this.#root
     for (const segment of url.slice(startOfPath(url), endOfPath(url)).split('/').filter(Boolean)) {
-      const name = place.segments.has(segment) ? segment : nearestName(segment, [...place.segments.keys()])
-      const next = (name !== null && place.segments.get(name)) || place.parameter?.place
+      const name = branch.segments.has(segment) ? segment : nearestName(segment, [...branch.segments.keys()])
+      const next = (name !== null && branch.segments.get(name)) || branch.parameter?.branch
       if (!next) return null
-      path += `/${next === place.parameter?.place ? segment : name}`
-      place = next
+      path += `/${next === branch.parameter?.branch ? segment : name}`
+      branch = next
     }
-    return place.routes.size > 0 ? path : null
+    return branch.routes.size > 0 ? path : null
   }
 
-  #placeAt(path: string): Place<Area, Route> {
-    let place = this.#root
+  #branchAt(path: string): Branch<Area, Route> {
+    let branch = this.#root
     for (const segment of path.split('/').slice(1)) {
       const [, name] = /^\{(\w+)\}$/.exec(segment) ?? []
-      const known = name === undefined ? place.segments.get(segment) : place.parameter?.place
-      const next = known ?? newPlace<Area, Route>()
-      if (name === undefined) place.segments.set(segment, next)
-      else if (place.parameter && place.parameter.name !== name) throw new Error(`two names for one parameter: ${path}`)
-      else place.parameter = { name, place: next }
-      place = next
+      const known = name === undefined ? branch.segments.get(segment) : branch.parameter?.branch
+      const next = known ?? newBranch<Area, Route>()
+      if (name === undefined) branch.segments.set(segment, next)
+      else if (branch.parameter && branch.parameter.name !== name)
+        throw new Error(`two names for one parameter: ${path}`)
+      else branch.parameter = { name, branch: next }
+      branch = next
     }
-    return place
+    return branch
   }
 }
 

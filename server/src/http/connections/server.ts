@@ -28,7 +28,8 @@ export const newServer = (timeoutMilliseconds = defaultTimeoutMilliseconds): Ser
 
 type Where = {
   host: string
-  port: number /** the system spreads callers over all that listen so */
+  port: number
+  /** The system distributes connections over all threads that listen with it. */
   reusePort: boolean
 }
 

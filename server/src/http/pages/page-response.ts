@@ -8,7 +8,7 @@ export type PageResponse = {
   body?: string | Buffer
 }
 
-export const json = (value: unknown) => ({
+export const jsonPage = (value: unknown) => ({
   headers: { 'content-type': 'application/json; charset=utf-8' },
   body: JSON.stringify(value),
 })

@@ -3,7 +3,7 @@ import type { HandlerResult } from '../../operation-call.ts'
 import type { Links } from '../../records/lists/list.ts'
 import { entityTag } from './conditional.ts'
 
-export type HeadersOf = (answer: HandlerResult, query: object, body: string | Buffer) => Record<string, string>
+export type HeadersOf = (result: HandlerResult, query: object, body: string | Buffer) => Record<string, string>
 
 /** What the headers of an operation say of its response. */
 export const responseHeaders = (named: NamedOperation, apiUrl: string): HeadersOf => {

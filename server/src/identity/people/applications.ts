@@ -97,7 +97,7 @@ export const countConsents = async (query: Query, tenantId: string): Promise<Map
 export const findApplication = (query: Query, clientId: string) =>
   firstRow<Application>(query, { text: `select ${columns} from applications where id = $1`, values: [clientId] })
 
-/** The tokens of a disabled application end within a second; enabling it revives those that have not expired. */
+/** The tokens of a disabled application end at the next request; enabling it revives those that have not expired. */
 export const setApplicationDisabled = async (query: Query, author: Author, clientId: string, disabled: boolean) => {
   const before = await findApplication(query, clientId)
   const after = await firstRow<Application>(query, {

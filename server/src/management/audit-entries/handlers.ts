@@ -1,5 +1,5 @@
 import type { ManagementResources } from '@masthead/contract'
-import { entriesBefore } from '../../audit/queries.ts'
+import { entriesBefore, noValues } from '../../audit/queries.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { json, pageOf } from '../responses.ts'
 
@@ -12,5 +12,3 @@ export const handlers: Handlers<ManagementResources['auditEntries']> = {
     return json({ ...page, items })
   },
 }
-
-const noValues = '{"before":null,"after":null}'

@@ -1,10 +1,10 @@
 import type { ManagementResources } from '@masthead/contract'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { Handlers } from '../../operation-call.ts'
-import { find, resend, sendTestEvent } from '../../webhooks/administration.ts'
+import { resend, sendTestEvent } from '../../webhooks/administration.ts'
 import type { Endpoint } from '../../webhooks/endpoints/queries.ts'
 import { findDelivery, listDeliveries, withoutDetail } from '../../webhooks/history/queries.ts'
-import { found, json, pageOf } from '../responses.ts'
+import { endpointOf, existing, json, pageOf } from '../responses.ts'
 
 const pageSize = 50
 
@@ -30,7 +30,5 @@ export const handlers: Handlers<ManagementResources['deliveries']> = {
   },
 }
 
-const endpointOf = async (tenant: TenantDatabase, id: string) => found('webhook endpoint', await find(tenant, id))
-
 const deliveryOf = async (tenant: TenantDatabase, endpoint: Endpoint, id: string) =>
-  found('delivery', await findDelivery(tenant.read, endpoint.id, id))
+  existing('delivery', await findDelivery(tenant.read, endpoint.id, id))

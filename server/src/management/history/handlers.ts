@@ -6,7 +6,7 @@ import {
   type ManagementResources,
   readScopeOf,
 } from '@masthead/contract'
-import { changesOfRecord, type RecordChange } from '../../audit/queries.ts'
+import { changesOfRecord, noValues, type RecordChange } from '../../audit/queries.ts'
 import { requireRole } from '../../identity/principal.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { readRecord } from '../../records/identifiers.ts'
@@ -33,8 +33,6 @@ const changeOf = (resource: ListedName, { values, ...change }: RecordChange) => 
   const { before, after }: { before: Fields | null; after: Fields | null } = JSON.parse(values ?? noValues)
   return { ...change, before: before && shown(resource, before), after: after && shown(resource, after) }
 }
-
-const noValues = '{"before":null,"after":null}'
 
 const shown = (resource: ListedName, values: Fields): Fields =>
   Object.fromEntries(

@@ -16,7 +16,7 @@ import {
   takeRun,
 } from '../../transfer/runs/runs.ts'
 import { beginRun } from '../background-runs.ts'
-import { found, json, notFound } from '../responses.ts'
+import { existing, json, notFound } from '../responses.ts'
 
 type Operations = ManagementResources['importRuns']['operations']
 
@@ -69,7 +69,7 @@ export const handlers: Handlers<ManagementResources['importRuns']> = {
 
   GetRejectedRows: async ({ tenant, params: { runId } }) => {
     const { id } = await runOf(tenant.read, runId)
-    const rows = found('file of refused rows', await readRejectedRows(tenant.read, id))
+    const rows = existing('file of refused rows', await readRejectedRows(tenant.read, id))
     return json({ fileName: rows.name, content: rows.file.toString('base64') })
   },
 }
@@ -89,4 +89,4 @@ const begin = async (
   })
 }
 
-const runOf = async (query: TenantQuery, id: string) => found('import run', await findRun(query, id))
+const runOf = async (query: TenantQuery, id: string) => existing('import run', await findRun(query, id))

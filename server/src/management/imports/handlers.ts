@@ -5,14 +5,14 @@ import { listPastImports } from '../../transfer/import/past-imports.ts'
 import { beginImportRun } from '../../transfer/runs/import-runner.ts'
 import { createRun, takeRun } from '../../transfer/runs/runs.ts'
 import { beginRun } from '../background-runs.ts'
-import { found, json } from '../responses.ts'
+import { existing, json } from '../responses.ts'
 
 export const handlers: Handlers<ManagementResources['imports']> = {
   GetImports: async ({ tenant }) => json({ items: await listPastImports(tenant) }),
 
   UndoImport: async ({ tenant, writer, onError, params: { importId } }) => {
     const past = (await listPastImports(tenant)).find(({ id }) => id === importId)
-    if (found('import', past).state === 'undone') throw new Problem('conflict', 'This import was undone already.')
+    if (existing('import', past).state === 'undone') throw new Problem('conflict', 'This import was undone already.')
     return beginRun(tenant, async (release) => {
       const run = await tenant.transaction(async (query) => {
         const { id } = await createRun(query, { kind: 'undo', fileName: '', resource: '', importId })

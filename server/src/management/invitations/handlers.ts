@@ -13,7 +13,7 @@ import { emailKey, findUser, isEmail } from '../../identity/people/users.ts'
 import { invitationMail } from '../../mail/invitation-mail.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
-import { found, json, requireMember, signedInElsewhere, userOf } from '../responses.ts'
+import { existing, json, requireMember, signedInElsewhere, userOf } from '../responses.ts'
 
 export const handlers: Handlers<ManagementResources['invitations']> = {
   GetInvitations: async ({ tenant }) =>
@@ -47,6 +47,6 @@ export const handlers: Handlers<ManagementResources['invitations']> = {
   WithdrawInvitation: ({ tenant: { tenantId, transaction }, writer, params: { invitationId } }) =>
     transaction(async ({ withoutTenant: query }) => {
       const withdrawn = await withdrawInvitation(query, writer.author, tenantId, invitationId)
-      return json(found('invitation', withdrawn))
+      return json(existing('invitation', withdrawn))
     }),
 }

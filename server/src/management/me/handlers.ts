@@ -7,7 +7,7 @@ import { inMinutes, signIn } from '../../identity/people/sign-in.ts'
 import { findUser, hashPasswordOf, lockAddress, setPassword } from '../../identity/people/users.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
-import { found, json, notFound, signedInElsewhere, userOf } from '../responses.ts'
+import { existing, json, notFound, signedInElsewhere, userOf } from '../responses.ts'
 
 export const handlers: Handlers<ManagementResources['me']> = {
   GetMe: async ({ tenant: { read }, principal }) => {
@@ -34,7 +34,7 @@ export const handlers: Handlers<ManagementResources['me']> = {
 
   ChangePassword: async ({ tenant, principal, writer, issuer, body: { currentPassword, newPassword, keepTokens } }) => {
     if (issuer === null) throw signedInElsewhere()
-    const user = found('user', await findUser(tenant.read.withoutTenant, userOf(principal)))
+    const user = existing('user', await findUser(tenant.read.withoutTenant, userOf(principal)))
     if (newPassword === currentPassword)
       throw invalidProperty('newPassword', 'unchanged', 'This is the password that you have.')
     const { address, requestId } = writer.author

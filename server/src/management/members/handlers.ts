@@ -12,7 +12,7 @@ import {
 import { lockAddress } from '../../identity/people/users.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
-import { found, json } from '../responses.ts'
+import { existing, json } from '../responses.ts'
 
 export const handlers: Handlers<ManagementResources['members']> = {
   GetMembers: async ({ tenant }) => {
@@ -41,10 +41,10 @@ export const handlers: Handlers<ManagementResources['members']> = {
 }
 
 const find = async (query: Query, tenantId: string, userId: string): Promise<Member> => {
-  const { email } = found('member', await findMemberById(query, tenantId, userId))
+  const { email } = existing('member', await findMemberById(query, tenantId, userId))
   // A proof of the address takes this lock too, before it locks memberships, and may have taken this one over.
   await lockAddress(query, email)
-  return found('member', await findMemberById(query, tenantId, userId))
+  return existing('member', await findMemberById(query, tenantId, userId))
 }
 
 const refuseLastAdmin = async (query: Query, tenantId: string, { id }: Member): Promise<void> => {

@@ -9,7 +9,7 @@ import {
 } from '../../identity/tokens/access-tokens.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
-import { found, json, requireText } from '../responses.ts'
+import { existing, json, requireText } from '../responses.ts'
 
 const hour = 3_600_000
 
@@ -46,7 +46,7 @@ export const handlers: Handlers<ManagementResources['serviceTokens']> = {
 
 const find = async (query: Query, tenantId: string, id: string): Promise<AccessToken> => {
   const [token] = await findTokens(query, tenantId, null, id)
-  return found('service token', token)
+  return existing('service token', token)
 }
 
 const bodyOf = (token: AccessToken) => {

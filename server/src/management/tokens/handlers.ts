@@ -8,7 +8,7 @@ import {
 } from '../../identity/tokens/access-tokens.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
-import { found, json, requireMember, requireText, userOf } from '../responses.ts'
+import { existing, json, requireMember, requireText, userOf } from '../responses.ts'
 
 const day = 86_400_000
 const mostTokens = 100
@@ -34,7 +34,7 @@ export const handlers: Handlers<ManagementResources['tokens']> = {
   RevokeToken: ({ tenant, principal, writer, params: { tokenId } }) =>
     tenant.transaction(async ({ withoutTenant: query }) => {
       const [token] = await findTokens(query, tenant.tenantId, userOf(principal), tokenId)
-      return json(bodyOf(await revokeToken(query, writer.author, found('token', token).id)))
+      return json(bodyOf(await revokeToken(query, writer.author, existing('token', token).id)))
     }),
 }
 

@@ -1,13 +1,12 @@
 import type { ManagementResources } from '@masthead/contract'
-import type { TenantDatabase } from '../../database/database.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
 import { Refusal } from '../../refusal.ts'
 import { readEndpointUrl } from '../../webhooks/addresses.ts'
-import { create, find, remove, replay, rotateSecret, update } from '../../webhooks/administration.ts'
+import { create, remove, replay, rotateSecret, update } from '../../webhooks/administration.ts'
 import { listEndpoints } from '../../webhooks/endpoints/queries.ts'
 import type { WebhookSettings } from '../../webhooks/settings.ts'
-import { found, json } from '../responses.ts'
+import { endpointOf, json } from '../responses.ts'
 
 export const handlers: Handlers<ManagementResources['webhookEndpoints']> = {
   GetWebhookEndpoints: async ({ tenant }) => json({ items: await listEndpoints(tenant.read) }),
@@ -43,8 +42,6 @@ export const handlers: Handlers<ManagementResources['webhookEndpoints']> = {
     return json(await replay({ tenant, author }, endpoint, new Date(since)))
   },
 }
-
-const endpointOf = async (tenant: TenantDatabase, id: string) => found('webhook endpoint', await find(tenant, id))
 
 const readUrl = (url: string, { allowPrivate }: WebhookSettings): Promise<string> =>
   readEndpointUrl(url, allowPrivate, 'admin').catch((error) => {

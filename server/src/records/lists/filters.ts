@@ -6,13 +6,14 @@ import {
   identifiersOf,
   mostIds,
   type ResourceName,
+  untalliedParametersOf,
 } from '@masthead/contract'
 import type { TenantDatabase } from '../../database/database.ts'
 import { Problem } from '../../problem.ts'
 import { parseInstant } from '../../values.ts'
 import { findIds, findReference, isUuid } from '../identifiers.ts'
 import { keyOf, normalisedWords } from '../normalising.ts'
-import { comparedColumn, type Table, tables } from '../tables.ts'
+import { comparedColumn, type Table } from '../tables.ts'
 import { planSearch, type Search } from './search.ts'
 import { readToday } from './today.ts'
 
@@ -47,15 +48,8 @@ export const isUntallied = ({ conditions, notOverdue, ids, sort }: Filters): boo
   conditions.length > 0 || notOverdue !== null || ids !== null || sort !== null
 
 /** Whether a query asks for such a list. */
-export const asksMore = (resource: ResourceName, query: ListQuery): boolean => {
-  const { overdue } = tables[resource].listing
-  return [
-    'sort',
-    'ids',
-    ...(overdue ? [overdue.parameter] : []),
-    ...comparisonsOf(resource).map(({ parameter }) => parameter),
-  ].some((parameter) => query[parameter] !== undefined)
-}
+export const asksMore = (resource: ResourceName, query: ListQuery): boolean =>
+  untalliedParametersOf(resource).some((parameter) => query[parameter] !== undefined)
 
 /** Null when nothing can match: a filter names an account or a publication that does not exist, or filters contradict each other. */
 export const readFilters = async (tenant: TenantDatabase, table: Table, query: ListQuery): Promise<Filters | null> => {

@@ -263,7 +263,7 @@ describe('every field that a request gives is stored', () => {
 
   for (const { name, resource, operation } of writing) {
     test(`by ${name}: alone, by its retry, and in a batch`, async () => {
-      const showsRecord = operation.answer === resource.record
+      const showsRecord = operation.response === resource.record
       const prepare = requests[name]
       assert.ok(prepare, `${name} has a request here`)
       const world = await newWorld()

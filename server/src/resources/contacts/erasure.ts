@@ -1,7 +1,7 @@
 import type { Author } from '../../audit/author.ts'
 import { audit, destroyKey } from '../../audit/queries.ts'
 import type { TenantDatabase } from '../../database/database.ts'
-import { forgetAnswersAbout } from '../../database/idempotency-records.ts'
+import { deleteIdempotencyRecordsAbout } from '../../database/idempotency-records.ts'
 import { lockHead, writeRecords } from '../../records/writes/write.ts'
 import { withdrawExports } from '../../transfer/export/export-jobs.ts'
 import { deleteImages } from '../../transfer/import/journal.ts'
@@ -14,12 +14,13 @@ export const eraseContact = (tenant: TenantDatabase, author: Author, id: string)
     await lockHead(query, 'contacts')
     await writeRecords(query, 'contacts', [{ before: { id }, after: null, author: null }])
     const images = await deleteImages(query, 'contacts', id)
-    // Exports come before the answers, because a request for an export locks in this order too.
+    // Exports come before the idempotency records, because a request for an export locks in this order too.
     const { ids, withdrawn } = await withdrawExports(query, 'contacts')
-    const answers = await forgetAnswersAbout(query, [id, ...ids])
+    const idempotencyRecords = await deleteIdempotencyRecordsAbout(query, [id, ...ids])
     const deliveries = await deleteEventsOf(query, id)
     await deleteRuns(query)
     await destroyKey(query, 'contacts', id)
     await audit(query, author, [{ action: 'erased', resource: 'contacts', recordId: id }])
-    return { images, answers, deliveries, exports: withdrawn }
+    // `masthead contact erase --json` shows these names to scripts.
+    return { images, answers: idempotencyRecords, deliveries, exports: withdrawn }
   })

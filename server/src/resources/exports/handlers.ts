@@ -87,7 +87,7 @@ const withoutInternals = ({ isAbandoned: _, ...job }: ExportJob) => job
 
 const shown = (job: ExportJob, location?: string): HandlerResult => ({
   body: JSON.stringify(withoutInternals(job)),
-  ...(location !== undefined && { location }),
+  location,
 })
 
 const retrySeconds = 10

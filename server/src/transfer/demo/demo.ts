@@ -60,7 +60,7 @@ const makeDemo = async (database: Database, say: (line: string) => void): Promis
   })
 }
 
-export type FillOptions = {
+type FillOptions = {
   slug: string
   accounts: number
   seed: number
@@ -68,7 +68,7 @@ export type FillOptions = {
   onProgress: (what: string, done: number, of: number | null) => void
 }
 
-export type FilledDemo = Demo & { resources: Omit<FileSummary, 'file' | 'refused'>[] }
+type FilledDemo = Demo & { resources: Omit<FileSummary, 'file' | 'refused'>[] }
 
 /** Imports demo data of any size; existing records stay. */
 export const fillDemo = async (

@@ -2,7 +2,7 @@ import regionTexts from './regions.json' with { type: 'json' }
 
 /** `latin` is the spelling that fits an email address. */
 type Word = { text: string; latin: string }
-type Place = { city: Word; state: string | null; zip: string }
+type Town = { city: Word; state: string | null; zip: string }
 
 const list = (text: string): string[] => text.split('|')
 
@@ -13,7 +13,7 @@ const word = (entry: string): Word => {
   return { text, latin: plain.normalize('NFD').replace(/[^a-z-]/g, '') }
 }
 
-const place = (text: string): Place => {
+const town = (text: string): Town => {
   const [city = '', state = '', zip = '', latin] = text.split('/')
   return { city: word(latin === undefined ? city : `${city}/${latin}`), state: state || null, zip }
 }
@@ -73,7 +73,7 @@ export const regions = regionTexts.map((text) => {
     country,
     dialling,
     taxBasisPoints: Math.round(Number(taxPercent) * 100),
-    places: list(text.places).map(place),
+    places: list(text.places).map(town),
     addressFormat,
     streets: list(streets),
     firstNames: list(text.first).map(word),

@@ -69,7 +69,7 @@ export const beginExport = async (client: Client, query: TenantQuery): Promise<v
   await client.query('set local enable_sort = off')
 }
 
-type Writing = FileOptions & {
+type WriteOptions = FileOptions & {
   selections: readonly Selection[]
   /** Opens the file of this name. */
   write: (name: string) => Writable
@@ -83,7 +83,7 @@ export const writeFiles = async (
   client: Client,
   query: TenantQuery,
   tenantId: string,
-  writing: Writing,
+  writing: WriteOptions,
 ): Promise<ExportedFile[]> => {
   const quoted = new Map<ResourceName, string[]>()
   if (writing.format === 'csv' && !writing.spreadsheet)
@@ -114,7 +114,7 @@ const writeFile = async (
   client: Client,
   tenantId: string,
   { quoted, ...selection }: Selection & { quoted: readonly string[] },
-  { format, gzip, spreadsheet, signal, write, onLines }: Writing,
+  { format, gzip, spreadsheet, signal, write, onLines }: WriteOptions,
 ): Promise<CopyToStreamQuery> => {
   const { resource } = selection
   const copied = client.query(copyTo(copyOut(tenantId, selection, format, { forSpreadsheet: spreadsheet, quoted })))

@@ -19,7 +19,7 @@ export type ByteSource = {
 
 type Opened = { stats: Stats; beginning: Buffer }
 
-export type DiskFile = ByteSource & { isZip: boolean }
+type DiskFile = ByteSource & { isZip: boolean }
 
 /** Large enough to make batches of rows cheap, small enough to save memory. */
 const usualChunk = 16 * 1024

@@ -19,16 +19,16 @@ export type RunWork = {
 /** Tells the process to end what it does, and to take back what it has written. */
 export type Cancellation = { cancel: true }
 
-type Place = { connection: TenantDatabase['connection']; tenantId: string }
+type OfTenant = { connection: TenantDatabase['connection']; tenantId: string }
 
 /** A file that was sent, or an undo. */
-export type ImportTask = Place & RunWork & { folder: string }
+export type ImportTask = OfTenant & RunWork & { folder: string }
 /** Files of this machine, which the command line imports. */
-export type FilesTask = Place & {
+export type FilesTask = OfTenant & {
   paths: readonly string[]
   options: Pick<ImportOptions, 'mappings' | 'reading' | 'dryRun' | 'strict' | 'prune' | 'force'>
 }
-export type ExportRunTask = Place & { export: ExportTask }
+export type ExportRunTask = OfTenant & { export: ExportTask }
 export type RunTask = ImportTask | FilesTask | ExportRunTask
 
 type ProgressOf<T extends RunTask> = T extends ExportRunTask ? ExportProgress : WorkerProgress

@@ -45,8 +45,8 @@ const limitsOf = (...list: Limits['list']): Limits => ({
 /** Calls that wait for news. They are counted apart from those that work. */
 export type Followed = 'streams' | 'waiting calls'
 
-/** The place of one among those of its token; `refused` says why there is none. */
-export type Place = { refused: string | null; leave: () => void }
+/** The seat of one among those of its token; `refused` says why there is none. */
+export type Seat = { refused: string | null; leave: () => void }
 
 /** Those are counted that go on, so any number may begin in a minute. */
 const anyNumber = 1_000_000_000
@@ -72,7 +72,7 @@ export class RateLimiter {
   }
 
   /** A call that waits for news, or a stream of them. */
-  async follow(principal: Principal, kind: Followed): Promise<Place> {
+  async follow(principal: Principal, kind: Followed): Promise<Seat> {
     const key = `${kind} ${callerOf(principal)}`
     const budgets = [{ key, quota: anyNumber }] as const
     const { refusedBy, leave } = await this.#counters.take({ from: 'callers', budgets, atOnce: mostFollowedByToken })

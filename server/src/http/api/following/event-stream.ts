@@ -4,7 +4,7 @@ import { Problem } from '../../../problem.ts'
 import type { Event } from '../../../records/lists/changes.ts'
 import { openToAllOrigins } from '../../responses/cross-origin.ts'
 import { sendPart } from '../../responses/send.ts'
-import type { Place } from '../callers/rate-limit.ts'
+import type { Seat } from '../callers/rate-limit.ts'
 import { type Exchange, found } from '../exchange.ts'
 import { follow } from './follow.ts'
 import { Watch } from './watch.ts'
@@ -25,13 +25,13 @@ export const streamNews = async (exchange: Exchange, after: string | undefined, 
   const { tenantId } = found(exchange.principal)
   const { records: seen } = exchange.versions ?? (await exchange.api.askVersions(tenantId))
   let { news } = await read(after)
-  const seat = new Seat(exchange, await follow(exchange, 'streams'))
-  const watch = new Watch(exchange, { seen, deadline: Number.POSITIVE_INFINITY, onLook: () => seat.look() })
+  const stream = new EventStream(exchange, await follow(exchange, 'streams'))
+  const watch = new Watch(exchange, { seen, deadline: Number.POSITIVE_INFINITY, onLook: () => stream.look() })
   try {
     sendHead(exchange)
     for (;;) {
       const { events, hasMore, cursor } = found(news)
-      if (!(await seat.send(textOf(events())))) return
+      if (!(await stream.send(textOf(events())))) return
       if ((hasMore ? watch.now() : await watch.next()) !== 'moved') break
       news = (await read(cursor)).news
     }
@@ -42,7 +42,7 @@ export const streamNews = async (exchange: Exchange, after: string | undefined, 
     response.end()
   } finally {
     watch.close()
-    seat.leave()
+    stream.leave()
   }
 }
 
@@ -69,19 +69,19 @@ const textOf = (events: readonly Event[]): Buffer =>
       )
 const lineEnds = Buffer.from('\n\n')
 
-/** A stream that is being sent, and its place among those of its token. */
-class Seat {
+/** A stream that is being sent, and its seat among those of its token. */
+class EventStream {
   readonly #exchange: Exchange
   readonly #response: ServerResponse
-  #place: Place
+  #seat: Seat
   #sentAt = performance.now()
   #keptAt = performance.now()
   #hasLeft = false
 
-  constructor(exchange: Exchange, place: Place) {
+  constructor(exchange: Exchange, seat: Seat) {
     this.#exchange = exchange
     this.#response = exchange.response
-    this.#place = place
+    this.#seat = seat
   }
 
   /** False when the reader has left, or was too slow and is dropped. */
@@ -105,7 +105,7 @@ class Seat {
 
   leave(): void {
     this.#hasLeft = true
-    this.#place.leave()
+    this.#seat.leave()
   }
 
   #keepInTime(): void {
@@ -114,13 +114,13 @@ class Seat {
     void this.#keep()
   }
 
-  /** A place is taken for half a minute where several nodes count together, so that a node that was killed leaves none behind. */
+  /** A seat is taken for half a minute where several nodes count together, so that a node that was killed leaves none behind. */
   async #keep(): Promise<void> {
     const { limiter } = this.#exchange.api
     if (!limiter) return
-    this.#place.leave()
-    this.#place = await limiter.follow(found(this.#exchange.principal), 'streams')
-    if (this.#hasLeft) this.#place.leave()
-    else if (this.#place.refused !== null) this.#response.end()
+    this.#seat.leave()
+    this.#seat = await limiter.follow(found(this.#exchange.principal), 'streams')
+    if (this.#hasLeft) this.#seat.leave()
+    else if (this.#seat.refused !== null) this.#response.end()
   }
 }

@@ -14,13 +14,13 @@ export const waitForNews = async (
   const { records: seen } = exchange.versions ?? (await exchange.api.askVersions(tenantId))
   const result = await read()
   if (!found(result.news).isEmpty) return result
-  const place = await follow(exchange, 'waiting calls')
+  const seat = await follow(exchange, 'waiting calls')
   const watch = new Watch(exchange, { seen, deadline })
   try {
     return await readAgain(watch, result, read)
   } finally {
     watch.close()
-    place.leave()
+    seat.leave()
     exchange.work()
   }
 }

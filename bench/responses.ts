@@ -3,8 +3,8 @@ import { text } from 'node:stream/consumers'
 import type { Kept } from './limits/memory.ts'
 import type { Ask } from './slice.ts'
 
-/** One answer in full, with its headers as they were sent. */
-export const answerTo = (origin: string, { method = 'GET', path, token, headers = {} }: Ask): Promise<Kept> =>
+/** One response in full, with its headers as they were sent. */
+export const responseTo = (origin: string, { method = 'GET', path, token, headers = {} }: Ask): Promise<Kept> =>
   new Promise((done, fail) => {
     const sent = { ...headers, ...(token && { authorization: `Bearer ${token}` }) }
     request(origin + path, { method, headers: sent, agent: false }, async (response) => {
@@ -23,6 +23,6 @@ const ownHeaders = (raw: string[]): string[] =>
 
 export const entityTagOf = ({ headers }: Kept): string => {
   const at = headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'etag')
-  if (at < 0) throw new Error('an answer has no entity tag')
+  if (at < 0) throw new Error('a response has no entity tag')
   return headers[at + 1] ?? ''
 }
