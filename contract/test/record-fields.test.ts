@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { startService } from '../../server/test/service.ts'
+import released from '../released.json' with { type: 'json' }
 import {
   fieldsOf,
   type KeyForm,
   type Kind,
+  listedNames,
   operations,
   type Resource,
   type ResourceName,
@@ -98,6 +100,11 @@ describe('a reference', () => {
       if (property.endsWith('Id') && !ofOthers.includes(property)) assert.ok(reference, `${name} ${property}`)
     }
   })
+})
+
+test('a list has the place that it was released with', () => {
+  const places = released.components.schemas.Change.properties.resource.enum
+  assert.deepEqual(listedNames.slice(0, places.length), places)
 })
 
 test('a list filters, leaves out and searches by fields of its resource', () => {
