@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { startService } from '../../server/test/service.ts'
 import released from '../released.json' with { type: 'json' }
 import {
+  fieldOf,
   fieldsOf,
   type KeyForm,
   type Kind,
@@ -107,15 +108,17 @@ test('a list has the place that it was released with', () => {
   assert.deepEqual(listedNames.slice(0, places.length), places)
 })
 
-test('a list filters, leaves out and searches by fields of its resource', () => {
+test('what a resource says of its fields names fields that it has', () => {
   for (const resource of resourceNames) {
-    const { listing, businessIdentifier, canonicalIdentifier, importKey }: Resource = resources[resource]
+    const { listing, openness, businessIdentifier, canonicalIdentifier, importKey }: Resource = resources[resource]
     const told = Object.values({ ...listing?.leftOutUnless, ...listing?.onlyWithout })
-    const named = [listing?.filters, told, listing?.search].flat()
+    const named = [listing?.filters, told, listing?.search, openness?.field].flat()
     const known = fieldsOf(resource).map(({ name }) => name)
     for (const name of [...named, businessIdentifier, canonicalIdentifier, importKey]) {
       if (name !== undefined) assert.ok(known.includes(name), `${resource} ${name}`)
     }
+    if (openness)
+      for (const status of openness.open) assert.ok(fieldOf(resource, openness.status).known.includes(status))
   }
 })
 
