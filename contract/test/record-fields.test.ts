@@ -5,10 +5,12 @@ import released from '../released.json' with { type: 'json' }
 import {
   fieldOf,
   fieldsOf,
+  identifiersOf,
   type KeyForm,
   type Kind,
   listedNames,
   operations,
+  predecessorOf,
   type Resource,
   type ResourceName,
   resourceNames,
@@ -61,11 +63,14 @@ describe('the stored fields of a resource', async () => {
 describe('a reference', () => {
   const isName = (name: string): name is ResourceName => Object.hasOwn(resources, name)
 
-  test('of a record leads to the record itself or to a resource that comes before it', () => {
+  test('of a record leads to its predecessor or to a resource that comes before it', () => {
     for (const [index, resource] of resourceNames.entries()) {
+      const predecessor = predecessorOf(resource)
       for (const { name, reference } of fieldsOf(resource)) {
-        if (reference) assert.ok(resourceNames.slice(0, index + 1).includes(reference), `${resource}.${name}`)
+        const led = name === predecessor?.name ? [resource] : resourceNames.slice(0, index)
+        if (reference) assert.ok(led.includes(reference), `${resource}.${name}`)
       }
+      if (predecessor) assert.equal(identifiersOf(resource).canonical.name, 'id')
     }
   })
 

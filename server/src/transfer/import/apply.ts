@@ -1,4 +1,11 @@
-import { importKeyOf, type Resource, type ResourceName, resources, storedFieldsOf } from '@masthead/contract'
+import {
+  importKeyOf,
+  predecessorOf,
+  type Resource,
+  type ResourceName,
+  resources,
+  storedFieldsOf,
+} from '@masthead/contract'
 import type { Author } from '../../audit/author.ts'
 import { audit } from '../../audit/queries.ts'
 import { inTransaction } from '../../database/connections/statement.ts'
@@ -134,17 +141,19 @@ export const applyPrune = async (query: Query, resource: ResourceName, batch: Ba
 }
 
 /** It adds no audit event, because the file gave the predecessor with the row. */
-export const applyLatePredecessors = async (query: Query, batch: Batch): Promise<void> => {
-  const resource = 'subscriptions'
-  const text = `select id, renewed_from_subs_id as predecessor from ${lateTable}
+export const applyLatePredecessors = async (query: Query, resource: ResourceName, batch: Batch): Promise<void> => {
+  const field = predecessorOf(resource)
+  if (!field) return
+  const places = lateTable(resource)
+  const text = `select id, ${field.column} as predecessor from ${places}
     where current_tenant() = $1 and place between $2 and $3`
-  const part = { resource, places: lateTable, most: mostChanged, text } as const
+  const part = { resource, places, most: mostChanged, text }
   await inBatches<{ id: string; predecessor: string }>(query, batch, part, async (rows) => {
     const records = await recordsOf(query, resource, idsOf(rows))
     const changes = rows.flatMap(({ id, predecessor }) => {
       const before = records.get(id)
       if (before?.importId !== batch.importId) return []
-      return [{ before, after: { ...before, renewedFromSubsId: predecessor }, author: null }]
+      return [{ before, after: { ...before, [field.name]: predecessor }, author: null }]
     })
     await writeRecords(query, resource, changes)
   })
