@@ -66,6 +66,10 @@ export type Resource = {
   canonicalIdentifier?: string
   /** The field by which an import recognises a record that has no business identifier. */
   importKey?: string
+  /** The field that names, by its `id`, another record of the resource, which this one was made from; and how people say so. */
+  predecessor?: { field: string; relation: string }
+  /** The field that a status sets where an import does not: 1 for those of `open`, 0 for the other known ones, null for unknown ones. */
+  openness?: { field: string; status: string; open: readonly string[] }
   listing?: Listing
   operations: Readonly<Record<string, Operation>>
 }

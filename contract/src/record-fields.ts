@@ -120,6 +120,14 @@ export const referrersOf = (resource: ResourceName): readonly { resource: Resour
       all[other].filter(({ reference }) => reference === resource).map((field) => ({ resource: other, field })),
     )
 
+export type Predecessor = Field & { resource: ResourceName; relation: string }
+
+/** The field that names the predecessor of a record; null where records have none. */
+export const predecessorOf = (resource: ResourceName): Predecessor | null => {
+  const { predecessor }: Resource = resources[resource]
+  return predecessor ? { ...fieldOf(resource, predecessor.field), resource, relation: predecessor.relation } : null
+}
+
 /** A parameter of a list that compares a field with its value, and keeps no totals. */
 type ListComparison = { parameter: string; field: Field; by: Comparison['by'] }
 

@@ -5,7 +5,10 @@ import { publications } from './resources/publications.ts'
 import { subscriptions } from './resources/subscriptions.ts'
 import { tasks } from './resources/tasks.ts'
 
-/** The only list of resources. Those that others refer to come first. */
+/**
+ * The only list of resources. Those that others refer to come first. A new one comes last: cursors of changes hold the places of
+ * lists, and never expire.
+ */
 export const resources = { publications, accounts, contacts, subscriptions, invoices, tasks } as const
 
 export type Resources = typeof resources

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { startService } from '../../server/test/service.ts'
+import released from '../released.json' with { type: 'json' }
 import {
+  fieldOf,
   fieldsOf,
+  identifiersOf,
   type KeyForm,
   type Kind,
+  listedNames,
   operations,
+  predecessorOf,
   type Resource,
   type ResourceName,
   resourceNames,
@@ -58,11 +63,14 @@ describe('the stored fields of a resource', async () => {
 describe('a reference', () => {
   const isName = (name: string): name is ResourceName => Object.hasOwn(resources, name)
 
-  test('of a record leads to the record itself or to a resource that comes before it', () => {
+  test('of a record leads to its predecessor or to a resource that comes before it', () => {
     for (const [index, resource] of resourceNames.entries()) {
+      const predecessor = predecessorOf(resource)
       for (const { name, reference } of fieldsOf(resource)) {
-        if (reference) assert.ok(resourceNames.slice(0, index + 1).includes(reference), `${resource}.${name}`)
+        const led = name === predecessor?.name ? [resource] : resourceNames.slice(0, index)
+        if (reference) assert.ok(led.includes(reference), `${resource}.${name}`)
       }
+      if (predecessor) assert.equal(identifiersOf(resource).canonical.name, 'id')
     }
   })
 
@@ -100,15 +108,22 @@ describe('a reference', () => {
   })
 })
 
-test('a list filters, leaves out and searches by fields of its resource', () => {
+test('a list has the place that it was released with', () => {
+  const places = released.components.schemas.Change.properties.resource.enum
+  assert.deepEqual(listedNames.slice(0, places.length), places)
+})
+
+test('what a resource says of its fields names fields that it has', () => {
   for (const resource of resourceNames) {
-    const { listing, businessIdentifier, canonicalIdentifier, importKey }: Resource = resources[resource]
+    const { listing, openness, businessIdentifier, canonicalIdentifier, importKey }: Resource = resources[resource]
     const told = Object.values({ ...listing?.leftOutUnless, ...listing?.onlyWithout })
-    const named = [listing?.filters, told, listing?.search].flat()
+    const named = [listing?.filters, told, listing?.search, openness?.field].flat()
     const known = fieldsOf(resource).map(({ name }) => name)
     for (const name of [...named, businessIdentifier, canonicalIdentifier, importKey]) {
       if (name !== undefined) assert.ok(known.includes(name), `${resource} ${name}`)
     }
+    if (openness)
+      for (const status of openness.open) assert.ok(fieldOf(resource, openness.status).known.includes(status))
   }
 })
 

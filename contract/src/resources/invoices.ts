@@ -48,6 +48,7 @@ export const invoices = defineResource({
   record: Invoice,
   storedOnly: { externalId: field.nullableText('Identifier of the invoice in another system.') },
   importKey: 'externalId',
+  openness: { field: 'isOpen', status: 'status', open: ['open', 'past_due'] },
   listing: {
     filters: ['publicationId', 'status'],
     leftOutUnless: {},

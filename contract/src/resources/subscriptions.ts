@@ -44,6 +44,7 @@ export const subscriptions = defineResource({
   description: 'What an account subscribes to.',
   record: Subscription,
   businessIdentifier: 'subscriptionId',
+  predecessor: { field: 'renewedFromSubsId', relation: 'renewed from' },
   listing: {
     filters: ['publicationId', 'status'],
     leftOutUnless: { includeDeleted: 'deletedAt' },

@@ -4440,6 +4440,18 @@ commit;
 -- transfer/import/apply.ts findOvertaken
 select account_id as key, id from accounts where tenant_id = $1 and account_id = any ($2);
 
+-- transfer/import/apply.ts findOvertaken
+select code as key, id from publications where tenant_id = $1 and code = any ($2);
+
+-- transfer/import/apply.ts findOvertaken
+select external_id as key, id from contacts where tenant_id = $1 and external_id = any ($2);
+
+-- transfer/import/apply.ts findOvertaken
+select external_id as key, id from invoices where tenant_id = $1 and external_id = any ($2);
+
+-- transfer/import/apply.ts findOvertaken
+select subscription_id as key, id from subscriptions where tenant_id = $1 and subscription_id = any ($2);
+
 -- transfer/import/apply.ts inBatches
 select count(*) from judged_accounts where action = 'change';
 
@@ -4477,13 +4489,13 @@ select count(*) from judged_tasks where action = 'change';
 select count(*) from judged_tasks where action = 'create';
 
 -- transfer/import/apply.ts inBatches
-select count(*) from late_predecessors;
+select count(*) from late_predecessors_subscriptions;
 
 -- transfer/import/apply.ts inBatches
 select count(*) from missing_contacts;
 
 -- transfer/import/apply.ts inBatches
-select id, renewed_from_subs_id as predecessor from late_predecessors
+select id, renewed_from_subs_id as predecessor from late_predecessors_subscriptions
 where current_tenant() = $1 and place between $2 and $3;
 
 -- transfer/import/apply.ts inBatches
@@ -4897,7 +4909,7 @@ create index if not exists staged_subscriptions_id on staged_subscriptions (id);
 create index if not exists staged_subscriptions_subscription_id on staged_subscriptions (subscription_id);
 
 -- transfer/import/staging/judgement.ts judge
--- transfer/import/staging/judgement.ts refuseFollowers
+-- transfer/import/staging/judgement.ts refuseSuccessors
 analyze staged_subscriptions;
 
 -- transfer/import/staging/judgement.ts judge
@@ -4947,21 +4959,6 @@ select from staged_subscriptions as staged where reason is null and subscription
 
 -- transfer/import/staging/judgement.ts refuseDuplicates
 select from staged_tasks as staged where reason is null and staged.given & 1 <> 0 group by id having count(*) > 1 limit 1;
-
--- transfer/import/staging/judgement.ts refuseFollowers
-create index on staged_subscriptions (renewed_from_subs_id);
-
--- transfer/import/staging/judgement.ts refuseFollowers
-with recursive gone as (
-    select id from staged_subscriptions as row where reason is not null and id is not null and not exists (select from found_subscriptions as found where found.number = row.number)
-    union
-    select row.id from gone join staged_subscriptions as row on row.renewed_from_subs_id = gone.id
-    where row.reason is null and not exists (select from found_subscriptions as found where found.number = row.number)
-  )
-update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'the subscription "' || coalesce(staged.renewed_from_subs_id_other, gone.id::text) || '" is refused too', rule = 'the subscription that it was renewed from is refused too'
-from gone
-where staged.reason is null and staged.renewed_from_subs_id = gone.id
-    and not exists (select from subscriptions as record where record.tenant_id = $1 and record.id = gone.id);
 
 -- transfer/import/staging/judgement.ts refuseInSlices
 update staged_accounts as staged set field = 'accountId', reason = 'is missing, and a new record needs it'
@@ -5128,6 +5125,21 @@ where staged.reason is null and found.number = staged.number and staged.renewed_
 update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'a subscription cannot be renewed from itself'
 where staged.reason is null and staged.renewed_from_subs_id = staged.id;
 
+-- transfer/import/staging/judgement.ts refuseSuccessors
+create index on staged_subscriptions (renewed_from_subs_id);
+
+-- transfer/import/staging/judgement.ts refuseSuccessors
+with recursive gone as (
+    select id from staged_subscriptions as row where reason is not null and id is not null and not exists (select from found_subscriptions as found where found.number = row.number)
+    union
+    select row.id from gone join staged_subscriptions as row on row.renewed_from_subs_id = gone.id
+    where row.reason is null and not exists (select from found_subscriptions as found where found.number = row.number)
+  )
+update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'the subscription "' || coalesce(staged.renewed_from_subs_id_other, gone.id::text) || '" is refused too', rule = 'the subscription that it was renewed from is refused too'
+from gone
+where staged.reason is null and staged.renewed_from_subs_id = gone.id
+    and not exists (select from subscriptions as record where record.tenant_id = $1 and record.id = gone.id);
+
 -- transfer/import/staging/judgement.ts resolveReferences
 update staged_accounts as staged set primary_publication_id = existing.id
 from (select id, code from publications where tenant_id = $1 union all select id, code from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
@@ -5184,7 +5196,7 @@ from (select account_id, id from accounts where tenant_id = $1 union all select 
 where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and existing.id = staged.account_id_other;
 
 -- transfer/import/staging/judgement.ts setLatePredecessorsAside
-create temp table late_predecessors as
+create temp table late_predecessors_subscriptions as
 select row_number() over () as place, one.number, one.id, one.renewed_from_subs_id
 from staged_subscriptions as one join judged_subscriptions as judged_one
   on judged_one.number = one.number and judged_one.action = 'create' join (staged_subscriptions as predecessor join judged_subscriptions as judged_predecessor
@@ -5193,7 +5205,7 @@ where judged_predecessor.place > judged_one.place;
 
 -- transfer/import/staging/judgement.ts setLatePredecessorsAside
 update staged_subscriptions as staged set renewed_from_subs_id = null
-from late_predecessors as late where late.number = staged.number;
+from late_predecessors_subscriptions as late where late.number = staged.number;
 
 -- transfer/import/staging/prune.ts findMissing
 create temp table missing_contacts (place bigint, record uuid);
@@ -5252,7 +5264,7 @@ delete from import_creations where tenant_id = $1 and import_id = $2;
 -- transfer/import/undo.ts endUndo
 update imports set undone_at = now() where tenant_id = $1 and id = $2;
 
--- transfer/import/undo.ts partRenewals
+-- transfer/import/undo.ts partSuccessors
 select json_build_object('id', record.id, 'subscriptionId', record.subscription_id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'renewedFromSubsId', record.renewed_from_subs_id, 'renewalDate', record.renewal_date, 'status', record.status, 'startDate', record.start_date, 'endDate', record.end_date, 'expireDate', record.expire_date, 'firstRunDate', record.first_run_date, 'subscriptionNumber', record.subscription_number, 'copies', record.copies::text, 'autoReschedule', record.auto_reschedule, 'autoInvoice', record.auto_invoice, 'notes', record.notes, 'totalNetCharge', record.total_net_charge::text, 'totalApplied', record.total_applied::text, 'totalDue', record.total_due::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'deletedAt', record.deleted_at::text, 'importId', record.import_id) as image from subscriptions as record
 where record.tenant_id = $1 and record.class = any (array[0, 1]::smallint[])
   and record.position between $3 and $4 and record.import_id = $2
@@ -5295,7 +5307,7 @@ where record.tenant_id = $1 and record.class = any (array[0]::smallint[])
 
 -- transfer/import/undo.ts removeChunk
 select json_build_object('id', record.id, 'subscriptionId', record.subscription_id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'renewedFromSubsId', record.renewed_from_subs_id, 'renewalDate', record.renewal_date, 'status', record.status, 'startDate', record.start_date, 'endDate', record.end_date, 'expireDate', record.expire_date, 'firstRunDate', record.first_run_date, 'subscriptionNumber', record.subscription_number, 'copies', record.copies::text, 'autoReschedule', record.auto_reschedule, 'autoInvoice', record.auto_invoice, 'notes', record.notes, 'totalNetCharge', record.total_net_charge::text, 'totalApplied', record.total_applied::text, 'totalDue', record.total_due::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'deletedAt', record.deleted_at::text, 'importId', record.import_id) as image, record.import_id is not distinct from $2 as "isUntouched",
-    false as "isReferredTo"
+    (false) as "isReferredTo"
   from subscriptions as record
 where record.tenant_id = $1 and record.class = any (array[0, 1]::smallint[])
   and record.position between $3 and $4 order by record.position;
@@ -5309,8 +5321,8 @@ with recursive created as (
     and record.import_id = $2
 ), kept as (
   select created.id, created.renewed_from_subs_id
-  from created join subscriptions as follower on follower.tenant_id = $1 and follower.renewed_from_subs_id = created.id
-  where not exists (select from created as other where other.id = follower.id)
+  from created join subscriptions as successor on successor.tenant_id = $1 and successor.renewed_from_subs_id = created.id
+  where not exists (select from created as other where other.id = successor.id)
   union
   select created.id, created.renewed_from_subs_id from created join kept on created.id = kept.renewed_from_subs_id
 )

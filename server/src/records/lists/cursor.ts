@@ -1,12 +1,12 @@
 import { createCipheriv, createDecipheriv, createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
-import type { ResourceName } from '@masthead/contract'
+import { type ListedName, listedNames } from '@masthead/contract'
 import { beginning, type Point } from './timelines.ts'
 
 /** Where a walk goes on: after this position, as this page; and where its list stood before its first page, where that is known. */
 export type Mark = { position: number; page: number; since: Point | null }
 
 /** How far a copy has got in each list; a list that is not there is at its beginning. */
-export type Progress = ReadonlyMap<ResourceName, Point>
+export type Progress = ReadonlyMap<ListedName, Point>
 
 /**
  * Where a walk through a sorted or freely filtered list goes on: after the record with this value and position. `isUncounted`
@@ -61,21 +61,10 @@ export const openUntalliedCursor = (key: KeyObject, context: string, cursor: str
   return { position, page, since: point && { version: point[0], timeline: point[1] }, key: value, isUncounted }
 }
 
-/** The place of each list in a cursor. Cursors never expire, so a place is never given to another list. */
-const places: Readonly<Record<ResourceName, number>> = {
-  publications: 0,
-  accounts: 1,
-  contacts: 2,
-  subscriptions: 3,
-  invoices: 4,
-  tasks: 5,
-}
-const placed = Object.entries(places) as [ResourceName, number][] // they are its keys
-
+/** The point of each list has the place that the list has in the contract. */
 export const sealProgress = (key: KeyObject, tenantId: string, progress: Progress): string => {
-  const begun = placed.filter(([name]) => progress.has(name)).map(([, place]) => place + 1)
-  const bytes = Buffer.alloc(Math.max(0, ...begun) * pointBytes)
-  for (const [name, place] of placed) {
+  const bytes = Buffer.alloc((listedNames.findLastIndex((name) => progress.has(name)) + 1) * pointBytes)
+  for (const [place, name] of listedNames.entries()) {
     const point = progress.get(name)
     if (point) writePoint(bytes, place * pointBytes, point)
   }
@@ -85,9 +74,9 @@ export const sealProgress = (key: KeyObject, tenantId: string, progress: Progres
 export const openProgress = (key: KeyObject, tenantId: string, cursor: string): Progress | null => {
   const bytes = opened(key, progressContext(tenantId), cursor)
   if (!bytes) return null
-  const points = placed
-    .filter(([, place]) => bytes.length >= (place + 1) * pointBytes)
-    .map(([name, place]) => [name, readPoint(bytes, place * pointBytes)] as const)
+  const points = listedNames
+    .slice(0, bytes.length / pointBytes)
+    .map((name, place) => [name, readPoint(bytes, place * pointBytes)] as const)
   return new Map(points.filter(([, { version }]) => version > 0))
 }
 

@@ -1,4 +1,11 @@
-import { importKeyOf, type ResourceName, storedFieldsOf } from '@masthead/contract'
+import {
+  importKeyOf,
+  predecessorOf,
+  type Resource,
+  type ResourceName,
+  resources,
+  storedFieldsOf,
+} from '@masthead/contract'
 import type { Author } from '../../audit/author.ts'
 import { audit } from '../../audit/queries.ts'
 import { inTransaction } from '../../database/connections/statement.ts'
@@ -53,13 +60,10 @@ export const applyCreations = async (query: Query, resource: ResourceName, batch
   if (overtaken.length > 0) await turnIntoChanges(query, resource, overtaken)
 }
 
-/** Only accounts can be created through the API under a key that a file may use too. */
-const mayBeOvertaken = (resource: ResourceName): boolean => resource === 'accounts'
-
 /** Tells the id of the record that others have created under the key of a row since it was judged. */
 const findOvertaken = async (query: Query, resource: ResourceName, rows: readonly { record: StoredRecord }[]) => {
   const key = importKeyOf(resource)
-  if (!key || !mayBeOvertaken(resource)) return () => undefined
+  if (!key) return () => undefined
   const found = await query<{ key: string; id: string }>({
     text: `select ${key.column} as key, id from ${resource} where tenant_id = $1 and ${key.column} = any ($2)`,
     values: [rows.map(({ record }) => record[key.name])],
@@ -88,6 +92,7 @@ const recordsOf = async (query: Query, resource: ResourceName, ids: readonly str
 }
 
 export const applyChanges = async (query: Query, resource: ResourceName, batch: Batch): Promise<void> => {
+  const { openness }: Resource = resources[resource]
   const fields = storedFieldsOf(resource).map(({ name }) => name)
   const text = `select judged.record as id, ${imageOf(resource, 'staged', 'null')} as staged, staged.given
     from ${judgementTable(resource)} as judged join ${stagingTable(resource)} as staged on staged.number = judged.number
@@ -101,9 +106,10 @@ export const applyChanges = async (query: Query, resource: ResourceName, batch: 
       if (!before) return []
       const isGiven = (field: string) => (given & (1 << fields.indexOf(field))) !== 0
       const changed = Object.fromEntries(fields.filter(isGiven).map((field) => [field, staged[field]]))
-      // A new status opens or closes an invoice, unless the file says which.
-      if (resource === 'invoices' && !isGiven('isOpen') && isGiven('status') && changed.status !== before.status) {
-        changed.isOpen = staged.isOpen
+      // A new status opens or closes a record, unless the file says which.
+      if (openness && !isGiven(openness.field) && isGiven(openness.status)) {
+        const { field, status } = openness
+        if (changed[status] !== before[status]) changed[field] = staged[field]
       }
       if (resource === 'contacts' && !isGiven('name') && (isGiven('firstName') || isGiven('lastName'))) {
         changed.name = followedName(namesOf(before), namesOf({ ...before, ...changed }))
@@ -135,17 +141,19 @@ export const applyPrune = async (query: Query, resource: ResourceName, batch: Ba
 }
 
 /** It adds no audit event, because the file gave the predecessor with the row. */
-export const applyLatePredecessors = async (query: Query, batch: Batch): Promise<void> => {
-  const resource = 'subscriptions'
-  const text = `select id, renewed_from_subs_id as predecessor from ${lateTable}
+export const applyLatePredecessors = async (query: Query, resource: ResourceName, batch: Batch): Promise<void> => {
+  const field = predecessorOf(resource)
+  if (!field) return
+  const places = lateTable(resource)
+  const text = `select id, ${field.column} as predecessor from ${places}
     where current_tenant() = $1 and place between $2 and $3`
-  const part = { resource, places: lateTable, most: mostChanged, text } as const
+  const part = { resource, places, most: mostChanged, text }
   await inBatches<{ id: string; predecessor: string }>(query, batch, part, async (rows) => {
     const records = await recordsOf(query, resource, idsOf(rows))
     const changes = rows.flatMap(({ id, predecessor }) => {
       const before = records.get(id)
       if (before?.importId !== batch.importId) return []
-      return [{ before, after: { ...before, renewedFromSubsId: predecessor }, author: null }]
+      return [{ before, after: { ...before, [field.name]: predecessor }, author: null }]
     })
     await writeRecords(query, resource, changes)
   })

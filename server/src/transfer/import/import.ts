@@ -364,7 +364,7 @@ const apply = async (
   try {
     for (const resource of staged) await applyCreations(query, resource, batchOf(resource))
     for (const resource of staged) await applyChanges(query, resource, batchOf(resource))
-    if (staged.includes('subscriptions')) await applyLatePredecessors(query, { ...batchOf(''), onRows: () => {} })
+    for (const resource of staged) await applyLatePredecessors(query, resource, { ...batchOf(''), onRows: () => {} })
     for (const { resource } of pruned) await applyPrune(query, resource, batchOf(resource))
   } catch (error) {
     if (signal.aborted) throw error

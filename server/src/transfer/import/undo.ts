@@ -1,6 +1,8 @@
 import {
   identifiersOf,
   importKeyOf,
+  type Predecessor,
+  predecessorOf,
   type ResourceName,
   referrersOf,
   resourceNames,
@@ -97,10 +99,11 @@ async function* removeCreated(undo: Undo, resource: ResourceName): AsyncGenerato
   const { query, id } = undo
   const chunks = await chunksOf(undo, resource)
   const kept = new Set<string>()
-  if (resource === 'subscriptions') {
-    const found = await query<{ id: string }>({ text: keptPredecessors, values: [id] })
+  const predecessor = predecessorOf(resource)
+  if (predecessor) {
+    const found = await query<{ id: string }>({ text: keptPredecessors(predecessor), values: [id] })
     for (const { id } of found) kept.add(id)
-    for (const chunk of chunks) await underLocks(undo, resource, () => partRenewals(undo, chunk, kept))
+    for (const chunk of chunks) await underLocks(undo, resource, () => partSuccessors(undo, predecessor, chunk, kept))
   }
   for (const chunk of chunks) yield counted(undo, resource, () => removeChunk(undo, resource, chunk, kept))
 }
@@ -210,20 +213,21 @@ const removeChunk = async (
   return { removed: removed.length, kept }
 }
 
-/** A subscription stays when one that stays was renewed from it. The others drop their references, so that they can go. */
-const partRenewals = async ({ query, id }: Undo, { first, last }: Chunk, kept: ReadonlySet<string>) => {
-  const rows = await query<{ image: Image }>({
-    text: `select ${imageOf('subscriptions', 'record')} as image from ${created('subscriptions')} and record.import_id = $2
-      and record.renewed_from_subs_id is not null`,
-    values: [id, first, last],
+/** A record stays when it is the predecessor of one that stays. The others drop their references, so that they can go. */
+const partSuccessors = async (undo: Undo, predecessor: Predecessor, chunk: Chunk, kept: ReadonlySet<string>) => {
+  const { resource, name, column } = predecessor
+  const rows = await undo.query<{ image: Image }>({
+    text: `select ${imageOf(resource, 'record')} as image from ${created(resource)} and record.import_id = $2
+      and record.${column} is not null`,
+    values: [undo.id, chunk.first, chunk.last],
   })
   const parted = rows.filter(({ image }) => !kept.has(image.id))
   const changes = parted.map(({ image }) => ({
     before: image,
-    after: { ...image, renewedFromSubsId: null },
+    after: { ...image, [name]: null },
     author: null,
   }))
-  return writeRecords(query, 'subscriptions', changes)
+  return writeRecords(undo.query, resource, changes)
 }
 
 const keptRecord = (resource: ResourceName, image: Image, reason: string): Kept => {
@@ -243,26 +247,25 @@ const classesOf = (resource: ResourceName): string => {
   return `array[${classes.join(', ')}]::smallint[]`
 }
 
-/** Subscriptions of the import ($2) from which one was renewed that it did not create, or that changed since. */
-const keptPredecessors = `
+/** Records of the import ($2) that are predecessors of one that it did not create, or that changed since. */
+const keptPredecessors = ({ resource, column }: Predecessor): string => `
   with recursive created as (
-    select record.id, record.renewed_from_subs_id
-    from import_creations as creation join subscriptions as record
-      on record.tenant_id = $1 and record.class = any (${classesOf('subscriptions')}) and record.position between creation.first and creation.last
-    where creation.tenant_id = $1 and creation.import_id = $2 and creation.resource = 'subscriptions'
+    select record.id, record.${column}
+    from import_creations as creation join ${resource} as record
+      on record.tenant_id = $1 and record.class = any (${classesOf(resource)}) and record.position between creation.first and creation.last
+    where creation.tenant_id = $1 and creation.import_id = $2 and creation.resource = '${resource}'
       and record.import_id = $2
   ), kept as (
-    select created.id, created.renewed_from_subs_id
-    from created join subscriptions as follower on follower.tenant_id = $1 and follower.renewed_from_subs_id = created.id
-    where not exists (select from created as other where other.id = follower.id)
+    select created.id, created.${column}
+    from created join ${resource} as successor on successor.tenant_id = $1 and successor.${column} = created.id
+    where not exists (select from created as other where other.id = successor.id)
     union
-    select created.id, created.renewed_from_subs_id from created join kept on created.id = kept.renewed_from_subs_id
+    select created.id, created.${column} from created join kept on created.id = kept.${column}
   )
   select id from kept`
 
-/** Which subscriptions were renewed from a subscription is found for all of them at once. */
+/** Whether a record of another resource refers to it. Those of its own are found for all of them at once. */
 const isReferredTo = (resource: ResourceName): string => {
-  if (resource === 'subscriptions') return 'false'
   const key = identifiersOf(resource).canonical.column
   const references = referrersOf(resource).map(
     ({ resource: other, field: { column } }) =>

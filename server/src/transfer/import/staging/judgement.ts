@@ -3,6 +3,8 @@ import {
   identifiersOf,
   importKeyOf,
   importKeysOf,
+  type Predecessor,
+  predecessorOf,
   type ResourceName,
   resources,
   storedFieldsOf,
@@ -22,8 +24,8 @@ export const judgementTable = (resource: ResourceName): string => `judged_${reso
 /** The rows whose record exists already. */
 const foundTable = (resource: ResourceName): string => `found_${resource}`
 
-/** Subscriptions whose predecessor is created after them get it when it exists. */
-export const lateTable = 'late_predecessors'
+/** Records whose predecessor is created after them get it when it exists. */
+export const lateTable = (resource: ResourceName): string => `late_predecessors_${resource}`
 
 /** Most statements need not see all rows at once. The numbers are no parameters, so that PostgreSQL plans for so many rows. */
 const inSlice = 'current_tenant() = $1 and staged.number between :first and :last'
@@ -61,8 +63,9 @@ export const judge = async (
     // Resolving and refusing has changed what the planner must know.
     await query.withoutTenant({ text: `analyze ${stagingTable(resource)}` })
     await decide(judging, counts)
+    const predecessor = predecessorOf(resource)
+    if (predecessor) await setLatePredecessorsAside(query, predecessor)
   }
-  if (rowsOf.has('subscriptions')) await setLatePredecessorsAside(query)
   return counts
 }
 
@@ -214,6 +217,7 @@ const refuseIncomplete = async (judging: Judging): Promise<void> => {
 /** Resolves references by the other identifier, among records and rows of this import, and refuses dangling ones. */
 const resolveReferences = async (judging: Judging): Promise<void> => {
   const { query, resource, staged } = judging
+  const predecessor = predecessorOf(resource)
   for (const field of storedFieldsOf(resource)) {
     const { reference } = field
     if (!reference) continue
@@ -221,12 +225,12 @@ const resolveReferences = async (judging: Judging): Promise<void> => {
     if (isStaged) await indexIdentifiers(query, reference)
     const statement = resolution(resource, field, reference, isStaged)
     await inSlices(judging, statement, (text) => query({ text }))
-    if (reference !== resource) await refuseDangling(judging, field, reference, isStaged)
+    if (field.name !== predecessor?.name) await refuseDangling(judging, field, reference, isStaged)
     else {
-      await refuseSelfReference(query)
+      await refuseSelfReference(query, predecessor)
       // A row that this refuses must still be there for those that refer to it, which are refused for another reason.
       await refuseDangling({ ...judging, isWhole: true }, field, reference, isStaged)
-      await refuseFollowers(query)
+      await refuseSuccessors(query, predecessor)
     }
   }
 }
@@ -239,38 +243,39 @@ const indexIdentifiers = async (query: TenantQuery, resource: ResourceName): Pro
   }
 }
 
-const refuseSelfReference = async (query: TenantQuery): Promise<void> => {
-  const reason = `'a subscription cannot be renewed from itself'`
-  const ofRow = 'staged.renewed_from_subs_id = staged.id'
-  const ofRecord = 'found.number = staged.number and staged.renewed_from_subs_id = found.record'
-  await query.withoutTenant(refuse('subscriptions', 'renewedFromSubsId', reason, '', ofRow))
-  await query.withoutTenant(
-    refuse('subscriptions', 'renewedFromSubsId', reason, `${foundTable('subscriptions')} as found`, ofRecord),
-  )
+const refuseSelfReference = async (query: TenantQuery, predecessor: Predecessor): Promise<void> => {
+  const { resource, name, column, relation } = predecessor
+  const reason = `'a ${resources[resource].singular} cannot be ${relation} itself'`
+  const ofRow = `staged.${column} = staged.id`
+  const ofRecord = `found.number = staged.number and staged.${column} = found.record`
+  await query.withoutTenant(refuse(resource, name, reason, '', ofRow))
+  await query.withoutTenant(refuse(resource, name, reason, `${foundTable(resource)} as found`, ofRecord))
 }
 
-/** Refuses subscriptions that were renewed from a refused row that creates nothing, and so on along the chain. */
-const refuseFollowers = async (query: TenantQuery): Promise<void> => {
-  const table = stagingTable('subscriptions')
-  await query.withoutTenant({ text: `create index on ${table} (renewed_from_subs_id)` })
+/** Refuses rows whose predecessor is a refused row that creates nothing, and so on along the chain. */
+const refuseSuccessors = async (query: TenantQuery, predecessor: Predecessor): Promise<void> => {
+  const { resource, name, column, relation } = predecessor
+  const { singular } = resources[resource]
+  const table = stagingTable(resource)
+  await query.withoutTenant({ text: `create index on ${table} (${column})` })
   await query.withoutTenant({ text: `analyze ${table}` })
   const isMade = (row: string) =>
-    `exists (select from ${foundTable('subscriptions')} as found where found.number = ${row}.number)`
+    `exists (select from ${foundTable(resource)} as found where found.number = ${row}.number)`
   const refused = refuse(
-    'subscriptions',
-    'renewedFromSubsId',
-    `'the subscription "' || coalesce(staged.renewed_from_subs_id_other, gone.id::text) || '" is refused too'`,
+    resource,
+    name,
+    `'the ${singular} "' || coalesce(staged.${otherColumn(predecessor)}, gone.id::text) || '" is refused too'`,
     'gone',
-    `staged.renewed_from_subs_id = gone.id
-      and not exists (select from subscriptions as record where record.tenant_id = $1 and record.id = gone.id)`,
-    'the subscription that it was renewed from is refused too',
+    `staged.${column} = gone.id
+      and not exists (select from ${resource} as record where record.tenant_id = $1 and record.id = gone.id)`,
+    `the ${singular} that it was ${relation} is refused too`,
   )
   await query({
     text: `
     with recursive gone as (
       select id from ${table} as row where reason is not null and id is not null and not ${isMade('row')}
       union
-      select row.id from gone join ${table} as row on row.renewed_from_subs_id = gone.id
+      select row.id from gone join ${table} as row on row.${column} = gone.id
       where row.reason is null and not ${isMade('row')}
     )
     ${refused.text}`,
@@ -346,20 +351,20 @@ const decide = async (judging: Judging, counts: Map<number, Counts>): Promise<vo
   await query.withoutTenant({ text: `analyze ${judged}` })
 }
 
-const setLatePredecessorsAside = async (query: TenantQuery): Promise<void> => {
+const setLatePredecessorsAside = async (query: TenantQuery, { resource, column }: Predecessor): Promise<void> => {
   const created = (alias: string) =>
-    `${stagingTable('subscriptions')} as ${alias} join ${judgementTable('subscriptions')} as judged_${alias}
+    `${stagingTable(resource)} as ${alias} join ${judgementTable(resource)} as judged_${alias}
       on judged_${alias}.number = ${alias}.number and judged_${alias}.action = 'create'`
   await query.withoutTenant({
     text: `
-    create temp table ${lateTable} as
-    select row_number() over () as place, one.number, one.id, one.renewed_from_subs_id
-    from ${created('one')} join (${created('predecessor')}) on predecessor.id = one.renewed_from_subs_id
+    create temp table ${lateTable(resource)} as
+    select row_number() over () as place, one.number, one.id, one.${column}
+    from ${created('one')} join (${created('predecessor')}) on predecessor.id = one.${column}
     where judged_predecessor.place > judged_one.place`,
   })
   await query.withoutTenant({
     text: `
-    update ${stagingTable('subscriptions')} as staged set renewed_from_subs_id = null
-    from ${lateTable} as late where late.number = staged.number`,
+    update ${stagingTable(resource)} as staged set ${column} = null
+    from ${lateTable(resource)} as late where late.number = staged.number`,
   })
 }

@@ -1,4 +1,13 @@
-import { type Field, identifiersOf, importKeysOf, longest, type ResourceName, storedFieldsOf } from '@masthead/contract'
+import {
+  type Field,
+  identifiersOf,
+  importKeysOf,
+  longest,
+  type Resource,
+  type ResourceName,
+  resources,
+  storedFieldsOf,
+} from '@masthead/contract'
 import { shown } from '../../../foreign-text.ts'
 import { isUuid, newId } from '../../../records/identifiers.ts'
 import { normalisedStatus } from '../../../records/normalising.ts'
@@ -157,9 +166,12 @@ export class RowStager {
       const [first, last] = ['firstName', 'lastName'].map((field) => values[this.#names.indexOf(field)] ?? null)
       values[this.#names.indexOf('name')] = joinedName(first ?? null, last ?? null)
     }
-    if (this.#resource === 'invoices' && !(given & bitOf('invoices', 'isOpen'))) {
-      const status = normalisedStatus(values[this.#names.indexOf('status')] ?? '')
-      values[this.#names.indexOf('isOpen')] = openness.get(status) ?? null
+    const { openness }: Resource = resources[this.#resource]
+    if (openness && !(given & bitOf(this.#resource, openness.field))) {
+      const place = this.#names.indexOf(openness.status)
+      const status = normalisedStatus(values[place] ?? '')
+      const isKnown = this.#fields[place]?.known.includes(status)
+      values[this.#names.indexOf(openness.field)] = isKnown ? String(Number(openness.open.includes(status))) : null
     }
   }
 
@@ -183,11 +195,6 @@ const refusal = (problems: readonly FieldProblem[]): (string | null)[] => {
     joined(problems.map(({ reason, rule }) => rule ?? reason)),
   ]
 }
-
-/** Whether money is expected, by status, as docs/behaviour.md has it. */
-const openness = new Map(
-  Object.entries({ open: '1', past_due: '1', draft: '0', paid: '0', void: '0', uncollectible: '0' }),
-)
 
 /** A reference may be a business identifier, and is checked as one; an `id` passes that check too. */
 const asReference = (field: Field): Field =>
