@@ -79,7 +79,7 @@ export class RecordedStatements {
 
 /** What only passes statements on. */
 const isBetween =
-  /^(database\/(connections\/[a-z-]+|tenant-query|fair-queue|database)|authorization-server\/temporarily-unavailable)\.ts$/
+  /^(database\/(connections\/[a-z-]+|pg-internals\/[a-z-]+|tenant-query|fair-queue|database)|authorization-server\/temporarily-unavailable)\.ts$/
 
 /** The first function of the service in the stack, or what a function without a name stands in. */
 const senderIn = (stack: string): string => {

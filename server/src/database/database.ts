@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { BatchedReads, type KeyedStatement } from './batched-reads.ts'
 import { type BulkWork, inBulk } from './bulk.ts'
 import { type DatabaseAddress, withoutPooler } from './connections/address.ts'
-import { answered, gather } from './connections/connection.ts'
+import { answered } from './connections/connection.ts'
 import { Outage } from './connections/outage.ts'
 import { acquireFrom, openPool } from './connections/pool.ts'
 import {
@@ -321,7 +321,6 @@ const runTransaction = async <T>(
   const query: Query = async (statement) => {
     // Of several that asked beside each other, one may go on when another has failed; the connection may be somebody else's then.
     if (isOver) throw new Error('the transaction has ended')
-    gather(client)
     opening ??= begin(client, session, tenantId)
     // It fails with what follows it.
     opening.catch(() => {})

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { version } from '../../version.ts'
+import { connectionOf } from '../pg-internals/undeclared.ts'
 import { noResponse, outcomeUnknown, Unavailable } from './unavailable.ts'
 
 // int8 counts and positions stay far below 2^53.
@@ -18,9 +19,6 @@ export const clientOptions = (connectionString: string): pg.ClientConfig => ({
   keepAlive: true,
   keepAliveInitialDelayMillis: 5_000,
 })
-
-export const connectionOf = (client: pg.ClientBase): pg.Connection =>
-  (client as unknown as { connection: pg.Connection }).connection // there, but not among its types
 
 /** At once, whatever the server still says: all that waits for an answer fails with this error. */
 export const breakOff = (client: pg.ClientBase, error: Error): void => {
@@ -66,21 +64,6 @@ export const answered = async <T>(client: pg.ClientBase, answer: Promise<T>, mil
     clearTimeout(tooLong)
     clearImmediate(unread)
   }
-}
-
-/** Connections on which something waits to be sent. */
-const held = new Set<pg.Connection['stream']>()
-
-/** What is asked in one turn of the event loop is sent at once: each system call costs more than making a statement. */
-export const gather = (client: pg.ClientBase): void => {
-  const { stream } = connectionOf(client)
-  if (held.has(stream)) return
-  held.add(stream)
-  stream.cork()
-  setImmediate(() => {
-    held.delete(stream)
-    stream.uncork()
-  })
 }
 
 /** A server that does not answer the farewell is left without. */

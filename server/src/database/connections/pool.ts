@@ -1,6 +1,7 @@
 import pg from 'pg'
+import { connectionOf } from '../pg-internals/undeclared.ts'
 import type { DatabaseAddress } from './address.ts'
-import { clientOptions, connectionOf, watch } from './connection.ts'
+import { clientOptions, watch } from './connection.ts'
 import { prepareSession, type Session } from './session.ts'
 
 /** Connections that are acquired one at a time. One that breaks while idle is replaced at the next use. */

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
+import { processToldTo } from '../pg-internals/undeclared.ts'
 import { clientOptions, end, newClient, withClient } from './connection.ts'
 
 /** Whether transactions of one connection share a session of PostgreSQL, or each may get another from a pooler. */
@@ -7,14 +8,11 @@ export type Pooling = 'none' | 'session' | 'transaction'
 
 const waitMilliseconds = 1_000
 
-/** PostgreSQL tells a client the process of its session. A pooler tells a number of its own. */
-type Known = pg.Client & { processID: number | null }
-
 const processOf = async (client: pg.Client): Promise<number | undefined> =>
   (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid
 
 export const isPooled = async (client: pg.Client): Promise<boolean> =>
-  (await processOf(client)) !== (client as Known).processID // not among its types
+  (await processOf(client)) !== processToldTo(client)
 
 /** A pooler may have several processes that share nothing, so several clients are tried. */
 const mostOthers = 8

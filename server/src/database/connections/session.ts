@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { DatabaseAddress } from './address.ts'
-import { answered, breakOff, gather, openingMilliseconds } from './connection.ts'
+import { answered, breakOff, openingMilliseconds } from './connection.ts'
 import { prepared, type Query, type Statement, textOf } from './statement.ts'
 import { Unavailable } from './unavailable.ts'
 
@@ -158,7 +158,6 @@ export const prepareBulkSession = async (
 export const queryOn =
   (client: pg.ClientBase, session: Session): Query =>
   async <R>(statement: Statement) => {
-    gather(client)
     const { name, ...unnamed } = prepared(statement, session)
     const sent = client.query(session.beginning === undefined && name !== '' ? { name, ...unnamed } : unnamed)
     // The caller names the row type of the statement it wrote.

@@ -1,6 +1,7 @@
 import type pg from 'pg'
+import { fromBytes, readRowsAsBytes } from '../pg-internals/byte-rows.ts'
+import { usesInternals } from '../pg-internals/switch.ts'
 import type { DatabaseAddress } from './address.ts'
-import { fromBytes, readRowsAsBytes } from './byte-rows.ts'
 import { breakOff, clientOptions, end, newClient } from './connection.ts'
 import type { Outage } from './outage.ts'
 import { prepareSession, type Session } from './session.ts'
@@ -8,7 +9,7 @@ import { prepareSession, type Session } from './session.ts'
 /** Opens a connection that many statements share. */
 export const openShared = async (address: DatabaseAddress, session: Session): Promise<pg.Client> => {
   const client = newClient({ ...clientOptions(address.connectionString), types: fromBytes })
-  readRowsAsBytes(client)
+  if (usesInternals()) readRowsAsBytes(client)
   await client.connect()
   await prepareSession(client, address, session, 'reading')
   return client

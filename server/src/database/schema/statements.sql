@@ -169,6 +169,10 @@ begin;
 -- database/bulk.ts beginSnapshot
 set transaction isolation level repeatable read, read only;
 
+-- database/idempotency-records.ts deleteIdempotencyRecordsAbout
+delete from idempotency_records
+where tenant_id = $1 and (body like any ($2) or headers::text like any ($2)) returning 1;
+
 -- database/idempotency-records.ts deleteOldIdempotencyRecords
 delete from idempotency_records where tenant_id = $1 and (principal, key) in (
 select principal, key from idempotency_records where tenant_id = $1 and kept_at <= now() - interval '24 hours'
@@ -177,10 +181,6 @@ order by kept_at limit 10000 for update skip locked) returning 1;
 -- database/idempotency-records.ts findIdempotencyRecord
 select request as fingerprint, status, headers, body from idempotency_records
 where tenant_id = $1 and principal = $2 and key = $3 and kept_at > now() - interval '24 hours' for update;
-
--- database/idempotency-records.ts forgetAnswersAbout
-delete from idempotency_records
-where tenant_id = $1 and (body like any ($2) or headers::text like any ($2)) returning 1;
 
 -- database/idempotency-records.ts storeIdempotencyRecord
 with forgotten as (

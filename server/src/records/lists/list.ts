@@ -1,6 +1,6 @@
 import { changes, changesRelation, largestPage, mostCounted, pageSizes, type ResourceName } from '@masthead/contract'
-import { enclose } from '../../database/connections/byte-rows.ts'
 import type { TenantDatabase } from '../../database/database.ts'
+import { enclose } from '../../database/pg-internals/byte-rows.ts'
 import { Problem } from '../../problem.ts'
 import { tables } from '../tables.ts'
 import {
