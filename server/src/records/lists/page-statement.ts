@@ -1,6 +1,6 @@
 import type { Statement } from '../../database/connections/statement.ts'
+import { tallyLevels, totalLevel } from '../../database/tally-levels.ts'
 import { facetOf, type Table } from '../tables.ts'
-import { tallyLevels } from '../writes/write-statement.ts'
 import type { Filters } from './filters.ts'
 
 /**
@@ -85,7 +85,7 @@ const tallyOf = (table: Table, filters: Filters, classes: string, given: Given):
   return `from tallies where tenant_id = $1 and resource = '${table.name}' and facet = ${facet} and ${ofClass}`
 }
 
-const [finest, middle, coarse, totalLevel] = tallyLevels
+const [finest, middle, coarse] = tallyLevels
 
 /**
  * The way to a record begins where few blocks precede it, by how many records do: what was deleted before it makes them

@@ -7,10 +7,8 @@ import {
   resources,
   storedFieldsOf,
 } from '@masthead/contract'
+import { tallyLevels } from '../../database/tally-levels.ts'
 import { type Table, tables } from '../tables.ts'
-
-/** Tallies are kept in blocks of 2^level positions; the last level is one block, the total. */
-export const tallyLevels = [10, 16, 22, 62] as const
 
 /** The types of the columns, by the kinds of the contract's fields. */
 export const columnTypes: Record<Kind, string> = {

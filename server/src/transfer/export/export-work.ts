@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { Writable } from 'node:stream'
 import { exportLimits, type ListedName } from '@masthead/contract'
 import type { TenantDatabase } from '../../database/database.ts'
+import { totalLevel } from '../../database/tally-levels.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
 import { Refusal } from '../../refusal.ts'
 import { beginPace, type Pace } from '../pace.ts'
@@ -84,7 +85,7 @@ const expectedRecords = async (query: TenantQuery, selections: readonly Selectio
     if (conditions) return null
     const [row] = await query<{ count: number }>({
       text: `select coalesce(sum(count), 0)::bigint as count from tallies
-        where tenant_id = $1 and resource = $2 and facet = '' and level = 62 and class = any ($3::smallint[])`,
+        where tenant_id = $1 and resource = $2 and facet = '' and level = ${totalLevel} and class = any ($3::smallint[])`,
       values: [resource, classes],
     })
     expected += row?.count ?? 0
