@@ -200,11 +200,7 @@ select pg_try_advisory_xact_lock(
 hashtextextended(json_build_array('answer', $1::uuid, $2::text, $3::text)::text, 0)) as taken;
 
 -- database/schema/statements.test.ts subsetsOf
--- identity/audit-change.ts publishChange
--- identity/people/consents.ts withdrawWhere
--- identity/people/credentials.ts revokeCredentials
--- identity/people/tenants.ts eraseTenant
--- identity/people/users.ts setSubject
+-- identity/audit-change.ts stampIdentity
 select stamp_identity();
 
 -- database/schema/statements.test.ts subsetsOf
