@@ -1,5 +1,6 @@
 import { mostCounted } from '@masthead/contract'
 import type { Statement } from '../../database/connections/statement.ts'
+import { instantText } from '../stored-record.ts'
 import type { Path, Table } from '../tables.ts'
 import type { Condition, Filters, Sort } from './filters.ts'
 import { type Given, headOf, totalOf } from './page-statement.ts'
@@ -101,7 +102,7 @@ export const isWholly = ({ rest }: Course, { notOverdue }: Filters): boolean => 
 
 /** What a value is in a cursor. */
 const keyText = ({ kind }: Sort, key: string): string => {
-  if (kind === 'timestamp') return `to_char(${key} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+  if (kind === 'timestamp') return instantText(key)
   return kind === 'date' ? `to_char(${key}, 'YYYY-MM-DD')` : `${key}::text`
 }
 

@@ -4,6 +4,7 @@ import { exportLimits, type ListedName } from '@masthead/contract'
 import type { TenantDatabase } from '../../database/database.ts'
 import { totalLevel } from '../../database/tally-levels.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
+import { instantText } from '../../records/stored-record.ts'
 import { Refusal } from '../../refusal.ts'
 import { beginPace, type Pace } from '../pace.ts'
 import type { Selection } from './copy-out.ts'
@@ -73,7 +74,7 @@ export const makeExport = async (
 
 const readMoment = async (query: TenantQuery): Promise<string> => {
   const [row] = await query.withoutTenant<{ moment: string }>({
-    text: `select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as moment`,
+    text: `select ${instantText('now()')} as moment`,
   })
   return row?.moment ?? ''
 }
