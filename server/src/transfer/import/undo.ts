@@ -12,7 +12,7 @@ import { audit } from '../../audit/queries.ts'
 import { inTransaction } from '../../database/connections/statement.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery as Query } from '../../database/tenant-query.ts'
-import { isUuid } from '../../records/identifiers.ts'
+import { beforeFirstId, isUuid } from '../../records/identifiers.ts'
 import { changesCursorNow } from '../../records/lists/changes-cursor.ts'
 import { imageOf } from '../../records/stored-record.ts'
 import { tables } from '../../records/tables.ts'
@@ -85,7 +85,7 @@ type Chunk = { first: number; last: number }
 type Undo = { query: Query; id: string; author: Author; signal: AbortSignal | undefined; counts: WrittenCounts }
 
 async function* restoreChanged(undo: Undo, resource: ResourceName): AsyncGenerator<Done> {
-  for (let after: string | null = '00000000-0000-0000-0000-000000000000'; after !== null; ) {
+  for (let after: string | null = beforeFirstId; after !== null; ) {
     const begin: string = after
     const done = await counted(undo, resource, () => restoreBatch(undo, resource, begin))
     yield done
