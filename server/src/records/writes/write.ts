@@ -157,7 +157,7 @@ const writeBatch = async <T>(tenant: TenantDatabase, batch: Write<T>[]): Promise
     })
     .catch((error): Written[][] => {
       if (error === nothingToWrite) return []
-      throw batch.length === 1 && decisions[0]?.status === 'fulfilled' ? asProblem(error, decisions[0].value) : error
+      throw batch.length === 1 && decisions[0]?.status === 'fulfilled' ? explained(error, decisions[0].value) : error
     })
   const bodies = new Map(rows.flat().map(({ id, body }) => [id, body]))
   const isLate = (decision?: PromiseSettledResult<Decision<T>>) =>
@@ -212,7 +212,7 @@ const isBroken = (error: pg.DatabaseError, name: string): boolean =>
   error.constraint === name || new RegExp(`\\b${name}_\\d+\\b`).test(error.message)
 
 /** A reference that nobody has looked up is looked up by its foreign key. */
-const asProblem = (error: unknown, { changes }: Decision<unknown>): unknown => {
+const explained = (error: unknown, { changes }: Decision<unknown>): unknown => {
   if (!(error instanceof pg.DatabaseError) || error.code !== '23503') return error
   for (const [resource, some] of Object.entries(changes) as [ResourceName, Change[]][]) // they are its keys
     for (const { name, column, reference } of storedFieldsOf(resource))
