@@ -120,6 +120,14 @@ export const referrersOf = (resource: ResourceName): readonly { resource: Resour
       all[other].filter(({ reference }) => reference === resource).map((field) => ({ resource: other, field })),
     )
 
+const referenceFilters = byResource(({ listing }, name) =>
+  listParametersOf(name)
+    .filter(([parameter, schema]) => traitsOf(schema).reference && !listing?.filters.includes(parameter))
+    .map(([parameter]) => parameter),
+)
+/** The fields by which a list narrows down to what refers to one record, and of which it keeps no totals. */
+export const referenceFiltersOf = (resource: ResourceName): readonly string[] => referenceFilters[resource]
+
 /** A parameter of a list that compares a field with its value, and keeps no totals. */
 type ListComparison = { parameter: string; field: Field; by: Comparison['by'] }
 

@@ -117,7 +117,6 @@ const everyClass = [0, 1, 2, 3, 4, 5, 6, 7]
 const filters = (more: Partial<Filters> = {}): Filters => ({
   classes: [0],
   values: new Map(),
-  account: null,
   search: null,
   conditions: [],
   notOverdue: null,
@@ -169,7 +168,7 @@ describe('plans of lists', () => {
     [
       'account',
       'contacts',
-      () => filters({ account: 'A-7' }),
+      () => filters({ values: new Map([['accountId', 'A-7']]) }),
       first,
       'contacts_tenant_id_account_id_class_position_idx',
       600,
@@ -177,7 +176,7 @@ describe('plans of lists', () => {
     [
       'account, every class',
       'contacts',
-      () => filters({ account: 'A-7', classes: everyClass }),
+      () => filters({ values: new Map([['accountId', 'A-7']]), classes: everyClass }),
       first,
       'contacts_tenant_id_account_id_class_position_idx',
       1_000,
