@@ -1,7 +1,7 @@
 import type { TObject } from 'typebox'
 import { readScopeOf } from './changes.ts'
 import * as field from './fields.ts'
-import { cursor, defineResource, paging } from './operation.ts'
+import { cursor, defineResource, paging, titleOf } from './operation.ts'
 import { type ListedName, listedNames, listParametersOf, resources } from './resources.ts'
 import { Type } from './schema.ts'
 
@@ -32,7 +32,7 @@ export const filtersOf = (name: ListedName): TObject => {
   const filters = listParametersOf(name).filter(([parameter]) => !notExported.includes(parameter))
   return Type.Object(Object.fromEntries(filters), {
     ...field.closed,
-    title: `${(resources[name].record as { title?: string }).title}Filters`, // every record of the contract has a title
+    title: `${titleOf(resources[name].record)}Filters`,
     description: `As the list of ${name} takes them, without \`search\`.`,
   })
 }

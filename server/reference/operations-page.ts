@@ -8,10 +8,11 @@ import {
   type Operation,
   resources,
   scopesOf,
+  titleOf,
 } from '@masthead/contract'
 import { answerHeaders, type DescribedOperation, describedOperations } from './described-operations.ts'
 import { code, codeLink, link, pageOf, sentence, table } from './markdown.ts'
-import { limitsOf, titleOf, typeOf } from './schema-words.ts'
+import { limitsOf, typeOf } from './schema-words.ts'
 
 export const operationsPage = (): string =>
   pageOf(
