@@ -171,7 +171,8 @@ set transaction isolation level repeatable read, read only;
 
 -- database/idempotency-records.ts deleteOldIdempotencyRecords
 delete from idempotency_records where tenant_id = $1 and (principal, key) in (
-select principal, key from idempotency_records where tenant_id = $1 and kept_at <= now() - interval '24 hours'
+select principal, key from idempotency_records
+where tenant_id = $1 and kept_at <= now() - interval '24 hours'
 order by kept_at limit 10000 for update skip locked) returning 1;
 
 -- database/idempotency-records.ts findIdempotencyRecord
