@@ -20,7 +20,7 @@ import { lockHead, writeRecords } from '../../records/writes/write.ts'
 import { Refusal } from '../../refusal.ts'
 import { addCounts, noteUntold, tellOfImport, type WrittenCounts } from './import-events.ts'
 import { withImportLock } from './import-lock.ts'
-import { findImport, type Image, type ImportRecord, undoDays, undoneCounts } from './journal.ts'
+import { findImport, type Image, type ImportRecord, isRecent, undoDays, undoneCounts } from './journal.ts'
 
 /** A record that an undo left as it is. */
 export type Kept = { resource: ResourceName; id: string; name: string | null; reason: string }
@@ -73,7 +73,7 @@ const findUndoable = async (query: Query, id: string): Promise<ImportRecord> => 
     throw new Refusal(
       `this import was undone on ${found.undoneAt.toISOString()}: import its files again to have it back`,
     )
-  if (found.startedAt.getTime() >= Date.now() - undoDays * 86_400_000) return found
+  if (isRecent(found)) return found
   throw new Refusal(
     `an import can be undone for ${undoDays} days; this one began on ${found.startedAt.toISOString()}. Correct its records by another import`,
   )
