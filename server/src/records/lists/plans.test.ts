@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { type ListedName, listedNames, type ResourceName } from '@masthead/contract'
 import pg from 'pg'
 import { until } from '../../../test/processes/masthead-process.ts'
+import { nodesOf, type Plan } from '../../../test/records/plans.ts'
 import {
   sampleAccount,
   sampleContact,
@@ -69,20 +70,6 @@ before(async () => {
   await session.query(`set role ${serviceRole}`)
 })
 after(() => session.end())
-
-type Plan = {
-  'Node Type': string
-  'Relation Name'?: string
-  'Index Name'?: string
-  'Index Cond'?: string
-  'One-Time Filter'?: string
-  'Actual Rows'?: number
-  'Actual Loops'?: number
-  'Rows Removed by Filter'?: number
-  Plans?: Plan[]
-}
-
-const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
 
 /** The generic plan, which every session of the service keeps, as it is carried out for the tenant after it was made for another. */
 const planOf = async (tenant: TestTenant, statement: { text: string; values?: unknown[] }) => {
