@@ -18,6 +18,7 @@ import {
   scopePrefix,
   scopes,
   sentEvents,
+  titleOf,
   webhookEvents,
   webhookEventTypes,
 } from '@masthead/contract'
@@ -456,11 +457,6 @@ const listLines = (start: string, list: readonly string[], end: string): string[
 
 /** A schema of the contract is JSON Schema, with symbols of its library beside. */
 const plain = (schema: unknown): Schema => JSON.parse(JSON.stringify(schema))
-const titleOf = (schema: unknown): string => {
-  const { title } = plain(schema)
-  if (title === undefined) throw new Error('a body of the contract has no title')
-  return title
-}
 
 const mapValues = <V>(values: Readonly<Record<string, V>>, change: (value: V) => string): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]))

@@ -1,6 +1,6 @@
 import * as field from './fields.ts'
-import { defineResource, isPaged, type Resource } from './operation.ts'
-import { type ListedName, listedNames, resources } from './resources.ts'
+import { defineResource } from './operation.ts'
+import { type ListedName, listedNames, listOperationOf, resources } from './resources.ts'
 import { Type } from './schema.ts'
 import type { Scope } from './scopes.ts'
 
@@ -15,8 +15,7 @@ export const changesRelation = 'https://masthead.dev/rel/changes'
 
 /** The scope that reading the list of a resource needs. */
 export const readScopeOf = (name: ListedName): Scope => {
-  const { operations }: Resource = resources[name]
-  const scope = Object.values(operations).find(isPaged)?.scope
+  const scope = listOperationOf(name)?.scope
   if (typeof scope !== 'string') throw new Error(`${name} cannot be listed by one scope`)
   return scope as Scope // that of an operation of a resource
 }

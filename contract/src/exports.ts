@@ -1,8 +1,8 @@
-import type { TObject, TSchema } from 'typebox'
+import type { TObject } from 'typebox'
 import { readScopeOf } from './changes.ts'
 import * as field from './fields.ts'
-import { defineResource, isPaged, pagingParameters, type Resource } from './operation.ts'
-import { type ListedName, listedNames, resources } from './resources.ts'
+import { defineResource, pagingParameters, titleOf } from './operation.ts'
+import { type ListedName, listedNames, listParametersOf, resources } from './resources.ts'
 import { Type } from './schema.ts'
 
 /**
@@ -29,12 +29,10 @@ const notExported: readonly string[] = [...pagingParameters, 'search', 'sort']
 
 /** The parameters of the list of a resource that an export takes as well. */
 export const filtersOf = (name: ListedName): TObject => {
-  const { operations, record }: Resource = resources[name]
-  const list = Object.values(operations).find(isPaged)
-  const filters = Object.entries<TSchema>(list?.query?.properties ?? {}).filter(([one]) => !notExported.includes(one))
+  const filters = listParametersOf(name).filter(([parameter]) => !notExported.includes(parameter))
   return Type.Object(Object.fromEntries(filters), {
     ...field.closed,
-    title: `${(record as { title?: string }).title}Filters`, // every record of the contract has a title
+    title: `${titleOf(resources[name].record)}Filters`,
     description: `As the list of ${name} takes them, without \`search\`.`,
   })
 }

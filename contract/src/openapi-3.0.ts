@@ -1,5 +1,5 @@
 import { openapi } from './openapi.ts'
-import { pageNumbers } from './operation.ts'
+import { pageNumbers, titleOf } from './operation.ts'
 import { fieldsOf } from './record-fields.ts'
 import { resourceNames, resources } from './resources.ts'
 import type { Json } from './schema.ts'
@@ -32,7 +32,7 @@ export const openapi30 = (baseUrl: string): Json => {
 
 const cents = new Map<string, string[]>(
   resourceNames.map((name) => [
-    String((resources[name].record as { title?: string }).title), // every record has one
+    titleOf(resources[name].record),
     fieldsOf(name).flatMap(({ name, centsOf }) => (centsOf === null ? [] : [name])),
   ]),
 )

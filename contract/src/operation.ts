@@ -74,6 +74,12 @@ export type Resource = {
   operations: Readonly<Record<string, Operation>>
 }
 
+/** The name of a record or body of the contract. */
+export const titleOf = (schema: TSchema): string => {
+  if ('title' in schema && typeof schema.title === 'string') return schema.title
+  throw new Error('a body of the contract has no title')
+}
+
 /** Any one of them opens the operation. */
 export const scopesOf = ({ scope }: Pick<Operation, 'scope'>): readonly string[] =>
   typeof scope === 'string' ? [scope] : scope

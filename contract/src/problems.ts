@@ -167,10 +167,10 @@ export const problems = {
 export type ProblemCode = keyof typeof problems
 
 /** What only the management API returns; the customer API's document, which is frozen, does not list them. */
-export type ManagementProblemCode = 'conflict' | 'secret_shown_once'
-const ofManagement: readonly ProblemCode[] = ['conflict', 'secret_shown_once'] satisfies ManagementProblemCode[]
+const ofManagement = ['conflict', 'secret_shown_once'] as const satisfies readonly ProblemCode[]
+export type ManagementProblemCode = (typeof ofManagement)[number]
 const codes = (Object.keys(problems) as ProblemCode[]) // the keys of `problems` are the codes
-  .filter((code) => !ofManagement.includes(code))
+  .filter((code) => !ofManagement.some((other) => other === code))
 
 /** A place in the request: a JSON pointer into the body, a query parameter or a header. */
 const place = {

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import { type Comparison, type Content, type Default, type KeyForm, type Kind, longest, traitsOf } from './fields.ts'
-import { isPaged, type Resource } from './operation.ts'
-import { type ResourceName, resourceNames, resources } from './resources.ts'
+import type { Resource } from './operation.ts'
+import { listParametersOf, type ResourceName, resourceNames, resources } from './resources.ts'
 
 /** A field of a resource, with all that storing, importing, exporting and showing it needs. */
 export type Field = {
@@ -128,17 +128,22 @@ export const predecessorOf = (resource: ResourceName): Predecessor | null => {
   return predecessor ? { ...fieldOf(resource, predecessor.field), resource, relation: predecessor.relation } : null
 }
 
+const referenceFilters = byResource(({ listing }, name) =>
+  listParametersOf(name)
+    .filter(([parameter, schema]) => traitsOf(schema).reference && !listing?.filters.includes(parameter))
+    .map(([parameter]) => parameter),
+)
+/** The fields by which a list narrows down to what refers to one record, and of which it keeps no totals. */
+export const referenceFiltersOf = (resource: ResourceName): readonly string[] => referenceFilters[resource]
+
 /** A parameter of a list that compares a field with its value, and keeps no totals. */
 type ListComparison = { parameter: string; field: Field; by: Comparison['by'] }
 
-const comparisons = byResource(({ operations }, name) =>
-  Object.values(operations)
-    .filter(isPaged)
-    .flatMap(({ query }) => Object.entries(query?.properties ?? {}))
-    .flatMap(([parameter, schema]): ListComparison[] => {
-      const { compares } = traitsOf(schema as TSchema) // a query has nothing else
-      return compares ? [{ parameter, field: fieldOf(name, compares.field), by: compares.by }] : []
-    }),
+const comparisons = byResource((_resource, name) =>
+  listParametersOf(name).flatMap(([parameter, schema]): ListComparison[] => {
+    const { compares } = traitsOf(schema)
+    return compares ? [{ parameter, field: fieldOf(name, compares.field), by: compares.by }] : []
+  }),
 )
 export const comparisonsOf = (resource: ResourceName): readonly ListComparison[] => comparisons[resource]
 

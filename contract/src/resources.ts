@@ -1,3 +1,5 @@
+import type { TSchema } from 'typebox'
+import { isPaged, type Operation } from './operation.ts'
 import { accounts } from './resources/accounts.ts'
 import { contacts } from './resources/contacts.ts'
 import { invoices } from './resources/invoices.ts'
@@ -23,3 +25,11 @@ export type ListedName = {
 export const isListed = (name: string): name is ListedName =>
   Object.hasOwn(resources, name) && 'listing' in resources[name as ResourceName] // it is one of its keys
 export const listedNames: readonly ListedName[] = resourceNames.filter(isListed)
+
+/** Undefined where the records of a resource cannot be listed. */
+export const listOperationOf = (name: ResourceName): Operation | undefined =>
+  Object.values<Operation>(resources[name].operations).find(isPaged)
+
+/** All that the list operation takes. */
+export const listParametersOf = (name: ResourceName): [string, TSchema][] =>
+  Object.entries<TSchema>(listOperationOf(name)?.query?.properties ?? {})

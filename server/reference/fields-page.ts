@@ -6,9 +6,10 @@ import {
   ProblemPlace,
   type Resource,
   resources,
+  titleOf,
 } from '@masthead/contract'
 import { code, link, pageOf, table } from './markdown.ts'
-import { kinds, limitsOf, plain, type Schema, titleOf, typeOf } from './schema-words.ts'
+import { kinds, limitsOf, plain, type Schema, typeOf } from './schema-words.ts'
 
 export const fieldsPage = (): string =>
   pageOf(

@@ -1,16 +1,18 @@
 import {
   basePath,
   changes,
+  documentPath,
   exportJobs,
   largest,
   mediaTypesOf,
   type Operation,
   resources,
   scopesOf,
+  titleOf,
 } from '@masthead/contract'
 import { type DescribedOperation, describedOperations, responseHeaders } from './described-operations.ts'
 import { code, codeLink, link, pageOf, sentence, table } from './markdown.ts'
-import { limitsOf, titleOf, typeOf } from './schema-words.ts'
+import { limitsOf, typeOf } from './schema-words.ts'
 
 export const operationsPage = (): string =>
   pageOf(
@@ -18,7 +20,7 @@ export const operationsPage = (): string =>
     '',
     `All paths are below ${code(basePath)}. Send ${code('Authorization: Bearer <ACCESS_TOKEN>')} with every call; the [scopes](scopes.md)`,
     'say what a token may do. Bodies are JSON. A property that is not among the [fields](fields.md) is refused with one of the',
-    `[problems](problems.md). A running service has the OpenAPI 3.1 document at ${code(`${basePath}/openapi.json`)} and an interactive`,
+    `[problems](problems.md). A running service has the OpenAPI 3.1 document at ${code(documentPath)} and an interactive`,
     `reference at ${code('/docs')}; the document is also in [contract/src/openapi.json](../../contract/src/openapi.json).`,
     '[Behaviour](../behaviour.md) says what holds for all operations.',
     ...table(

@@ -22,12 +22,6 @@ export type Schema = {
 
 export const plain = (schema: unknown): Schema => JSON.parse(JSON.stringify(schema))
 
-export const titleOf = (schema: unknown): string => {
-  const { title } = plain(schema)
-  if (title === undefined) throw new Error('a body of the contract has no title')
-  return title
-}
-
 /** The kinds of values, by what tells them in a schema; the page of the fields explains them. */
 export const kinds: Readonly<Record<string, { name: string; meaning: string }>> = {
   uuid: { name: 'UUID', meaning: 'A string like `0199c0de-7a3b-7c11-9c55-0123456789ab`, in lower case.' },

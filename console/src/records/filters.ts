@@ -4,9 +4,9 @@ import {
   isListed,
   type ListedName,
   type Listing,
+  listParametersOf,
   pageSizes,
   pagingParameters,
-  type Resource,
   type ResourceName,
   referrersOf,
   resources,
@@ -54,13 +54,7 @@ export const filtersOf = (name: ListedName): readonly Filter[] => {
 const filters = new Map<ListedName, readonly Filter[]>()
 
 const makeFilters = (name: ListedName): Filter[] => {
-  const resource: Resource = resources[name]
-  const operation = Object.values(resource.operations).find(
-    ({ method, path }) => method === 'GET' && path === `/${name}`,
-  )
-  const properties: [string, { type?: string; description?: string }][] = Object.entries(
-    operation?.query?.properties ?? {},
-  )
+  const properties: [string, { type?: string; description?: string }][] = listParametersOf(name)
   const ranges = rangesOf(name)
   const inRanges = ranges.flatMap(({ parameters }) => parameters)
   const others = properties

@@ -3,6 +3,8 @@ import { asking, cursor, defineResource, equal, filter, pageOf, paging, search }
 import { Route } from '../route.ts'
 import { Type } from '../schema.ts'
 
+const statuses = ['prospect', 'active', 'on_hold', 'inactive']
+
 const Account = Type.Object(
   {
     id: field.withDefault('newId', field.identifier('Identifier of the account.')),
@@ -15,7 +17,7 @@ const Account = Type.Object(
     zip: field.nullableText('Postal code.', 'zip'),
     country: field.nullableText('Country.', 'place'),
     webAddress: field.nullableText('Address of the web site.', 'website'),
-    status: field.nullableStatus('prospect', 'active', 'on_hold', 'inactive'),
+    status: field.nullableStatus(...statuses),
     billingEmail: field.nullableText('Where invoices are mailed to.', 'email'),
     invoiceEmailEnabled: field.nullableBoolean('Invoices are sent by e-mail.'),
     invoicePrintEnabled: field.nullableBoolean('Invoices are sent on paper.'),
@@ -61,7 +63,7 @@ const AccountChanges = Type.Object(
     zip: Type.Optional(field.nullableInput('Postal code.', 'zip')),
     country: Type.Optional(field.nullableInput('Country.', 'place')),
     webAddress: Type.Optional(field.nullableInput('Address of the web site.', 'website')),
-    status: Type.Optional(field.nullableStatusInput('prospect', 'active', 'on_hold', 'inactive')),
+    status: Type.Optional(field.nullableStatusInput(...statuses)),
     billingEmail: Type.Optional(field.nullableInput('Where invoices are mailed to.', 'email')),
     invoiceEmailEnabled: Type.Optional(field.nullableBoolean('Invoices are sent by e-mail.')),
     invoicePrintEnabled: Type.Optional(field.nullableBoolean('Invoices are sent on paper.')),

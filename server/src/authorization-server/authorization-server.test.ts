@@ -24,6 +24,7 @@ import {
   type Tokens,
 } from '../../test/browsers/oauth-browser.ts'
 import { samplePublication } from '../../test/records/sample-records.ts'
+import { withTokens } from '../../test/requests/access-tokens.ts'
 import { sendRaw } from '../../test/requests/raw-connection.ts'
 import { baseUrl, startService } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
@@ -43,25 +44,17 @@ const reached = (address: string, options: openid.CustomFetchOptions) => toOrigi
 const token = (fields: Parameters) => post(origin, '/oauth2/token', fields)
 const revoke = (by: Application, what: string, hint?: string) =>
   post(origin, '/oauth2/revoke', { client_id: by.clientId, token: what, token_type_hint: hint })
-const contacts = (accessToken: string) => service.call('GET', '/contacts', { token: accessToken })
+const { contacts, assertWorks, assertRefused } = withTokens(service)
 const userinfo = (accessToken: string) =>
   service.call('GET', '//oauth2/userinfo', { headers: { authorization: `Bearer ${accessToken}` } })
 
 const assertError = (answer: TokenAnswer, error: string, status = 400): void => {
   assert.deepEqual([answer.status, answer.body?.error], [status, error], answer.text)
 }
-const assertWorks = async ({ access_token }: Tokens): Promise<void> => {
-  assert.equal((await contacts(access_token)).status, 200)
-}
 /** Neither token of the family does anything any more. */
 const assertDead = async (by: Application, { access_token, refresh_token }: Tokens): Promise<void> => {
   await assertRefused(access_token)
   assertError(await refresh(origin, by, refresh_token), 'invalid_grant')
-}
-const assertRefused = async (accessToken: string): Promise<void> => {
-  const { status, body, headers } = await contacts(accessToken)
-  assert.deepEqual([status, body.code], [401, 'invalid_token'])
-  assert.match(headers.get('www-authenticate') ?? '', /^Bearer .*error="invalid_token"/)
 }
 
 describe('openid-client', async () => {

@@ -13,6 +13,7 @@ import {
 } from '../../test/browsers/oauth-browser.ts'
 import { templates } from '../../test/database-server.ts'
 import { runMasthead, startServing, until } from '../../test/processes/masthead-process.ts'
+import { withTokens } from '../../test/requests/access-tokens.ts'
 import { injectRequest } from '../../test/requests/injected-request.ts'
 import { baseUrl, cloneTemplate, secret, startService } from '../../test/service.ts'
 import { buildApp } from '../app.ts'
@@ -33,9 +34,7 @@ const publishedKeys = async (): Promise<string[]> => {
   const { body } = await service.call('GET', '//oauth2/jwks')
   return body.keys.map(({ kid }: { kid: string }) => kid)
 }
-const assertWorks = async ({ access_token }: Tokens): Promise<void> => {
-  assert.equal((await service.call('GET', '/contacts', { token: access_token })).status, 200)
-}
+const { assertWorks } = withTokens(service)
 /** Within the second that is promised, a busy machine allowed for. */
 const soonSignsWith = async (kid: string): Promise<Tokens> => {
   let tokens = await authorize(origin, { application, person })

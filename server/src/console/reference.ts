@@ -1,4 +1,4 @@
-import { basePath } from '@masthead/contract'
+import { documentPath } from '@masthead/contract'
 import type { Pages } from '../http/pages/pages.ts'
 import { Problem } from '../problem.ts'
 import { assetResponse, buildFolder, findAsset } from './assets.ts'
@@ -46,7 +46,7 @@ const policy = (issuer: string): string =>
   ].join('; ')
 
 const configuration = {
-  url: `${basePath}/openapi.json`,
+  url: documentPath,
   authentication: { preferredSecurityScheme: 'personalAccessToken' },
   // Nothing on the page reaches for a service outside.
   telemetry: false,

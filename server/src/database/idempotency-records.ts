@@ -48,18 +48,19 @@ export const deleteIdempotencyRecordsAbout = async (query: TenantQuery, ids: rea
     })
   ).length
 
+/** SQL: deletes the oldest that nobody will ask for again, so many at most. */
+const deleteOld = (most: number, condition = ''): string =>
+  `delete from idempotency_records where tenant_id = $1 and (principal, key) in (
+          select principal, key from idempotency_records
+          where tenant_id = $1 and kept_at <= now() - ${lifetime}${condition}
+          order by kept_at limit ${most} for update skip locked)`
+
 const forgottenByTheHour = 10_000
 
 /** Of principals that keep no new ones. */
 export const deleteOldIdempotencyRecords = async ({ transaction }: TenantDatabase): Promise<void> => {
-  const forgetSome = () =>
-    transaction((query) =>
-      query({
-        text: `delete from idempotency_records where tenant_id = $1 and (principal, key) in (
-          select principal, key from idempotency_records where tenant_id = $1 and kept_at <= now() - ${lifetime}
-          order by kept_at limit ${forgottenByTheHour} for update skip locked) returning 1`,
-      }),
-    )
+  const text = `${deleteOld(forgottenByTheHour)} returning 1`
+  const forgetSome = () => transaction((query) => query({ text }))
   while ((await forgetSome()).length === forgottenByTheHour);
 }
 
@@ -72,10 +73,7 @@ export const storeIdempotencyRecord = async (
   await query({
     text: `
       with forgotten as (
-        delete from idempotency_records where tenant_id = $1 and (principal, key) in (
-          select principal, key from idempotency_records
-          where tenant_id = $1 and kept_at <= now() - ${lifetime} and (principal, key) <> ($2, $3)
-          order by kept_at limit ${forgottenAtOnce} for update skip locked)
+        ${deleteOld(forgottenAtOnce, ' and (principal, key) <> ($2, $3)')}
       )
       insert into idempotency_records (tenant_id, principal, key, request, status, headers, body)
       values ($1, $2, $3, $4, $5, $6, $7)

@@ -12,5 +12,9 @@ export const auditChange = (query: Query, tenantId: string, author: Author, chan
 /** For a change of permissions: every process looks principals up again at their next request. */
 export const publishChange = async (query: Query, tenantId: string, author: Author, change: Change): Promise<void> => {
   await auditChange(query, tenantId, author, change)
+  await stampIdentity(query)
+}
+
+export const stampIdentity = async (query: Query): Promise<void> => {
   await query({ text: 'select stamp_identity()' })
 }

@@ -1,4 +1,4 @@
-import { basePath } from '@masthead/contract'
+import { documentPath } from '@masthead/contract'
 import Type, { type Static, type TSchema } from 'typebox'
 import { Check } from 'typebox/value'
 import { Refusal } from '../refusal.ts'
@@ -45,8 +45,6 @@ export type LiveOperation = {
   fields: string[]
   status: number
 }
-
-export const documentPath = `${basePath}/openapi.json`
 
 export const readDocument = (text: string): LiveOperation[] => {
   const document = parse(text)

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { basePath } from '@masthead/contract'
+import { basePath, documentPath } from '@masthead/contract'
 import { codeOf, messageOf } from '../error-message.ts'
 import { Refusal } from '../refusal.ts'
-import { documentPath, type LiveOperation, readDocument } from './live-document.ts'
+import { type LiveOperation, readDocument } from './live-document.ts'
 import { addressOf, type Filling } from './requests.ts'
 
 /** A response, and the request that it belongs to. */

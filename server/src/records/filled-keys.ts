@@ -1,5 +1,6 @@
 import type { KeyForm } from '@masthead/contract'
 import type { Query } from '../database/connections/statement.ts'
+import { beforeFirstId } from './identifiers.ts'
 import { keyOf } from './normalising.ts'
 
 /** The texts that got a key by migration 0020, as they were then. */
@@ -24,7 +25,7 @@ export const fillKeys = async (query: Query): Promise<void> => {
   for (const { id: tenantId } of await query<{ id: string }>({ text: 'select id from tenants' })) {
     await query({ text: 'select set_tenant($1)', values: [tenantId] })
     for (const table of Object.keys(keyed))
-      for (let after: string | null = '00000000-0000-0000-0000-000000000000'; after !== null; )
+      for (let after: string | null = beforeFirstId; after !== null; )
         after = await fillBatch(query, tenantId, table, after)
   }
 }

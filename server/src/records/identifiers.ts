@@ -10,6 +10,9 @@ const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 
 export const isUuid = (text: string): boolean => uuidShape.test(text)
 
+/** Every record's id comes after it. */
+export const beforeFirstId = '00000000-0000-0000-0000-000000000000'
+
 /** No record can be named by a text that PostgreSQL cannot hold. */
 const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 

@@ -16,6 +16,10 @@ export const imageOf = (resource: ResourceName, row: string, importId = `${row}.
 const exact = ({ column, kind }: Field, row: string): string =>
   ['money', 'integer', 'number', 'timestamp'].includes(kind) ? `${row}.${column}::text` : `${row}.${column}`
 
+/** SQL: an instant as responses show it, whatever the settings of the database. */
+export const instantText = (instant: string): string =>
+  `to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
 /** SQL: what is stored of a record and shown by no response, likewise. */
 export const hiddenOf = (resource: ResourceName, row = 'record'): string => {
   const hidden = storedFieldsOf(resource).filter(({ isShown }) => !isShown)

@@ -4,16 +4,16 @@ import {
   type Listing,
   type Resource,
   type ResourceName,
+  referenceFiltersOf,
   resourceNames,
   resources,
-  storedFieldsOf,
 } from '@masthead/contract'
 
 /** How a resource of the contract lies in the database. */
 export type Table = {
   name: ResourceName
   listing: Listing
-  /** The columns that equality filters compare, in the order of the contract. */
+  /** The columns that equality filters compare: first those of which totals are kept, in the order of the contract. */
   filterColumns: readonly { field: string; column: string }[]
   /** SQL: the facets a row counts in, one for each combination of the filters. */
   facets: (row: string) => string
@@ -33,13 +33,14 @@ export type Path = { equal: readonly string[]; order: string | null }
 
 const describe = (name: ResourceName): Table => {
   const { listing = { filters: [], leftOutUnless: {}, search: [], sorts: [] } }: Resource = resources[name]
-  const filterColumns = listing.filters.map((field) => ({ field, column: comparedColumn(name, field) }))
+  const compared = (field: string) => ({ field, column: comparedColumn(name, field) })
+  const tallied = listing.filters.map(compared)
   const classFields = Object.values({ ...listing.leftOutUnless, ...listing.onlyWithout })
   return {
     name,
     listing,
-    filterColumns,
-    facets: facetsOf(filterColumns),
+    filterColumns: [...tallied, ...referenceFiltersOf(name).map(compared)],
+    facets: facetsOf(tallied),
     classFields,
     classCount: 1 << classFields.length,
     paths: pathsOf(name, listing),
@@ -55,15 +56,12 @@ export const comparedColumn = (name: ResourceName, field: string): string => {
 const pathsOf = (name: ResourceName, { filters, sorts, sortsWithin = {} }: Listing): Path[] => {
   const column = (field: string) => comparedColumn(name, field)
   const equal = comparisonsOf(name).flatMap(({ field, by }) => (by === '=' ? [field.name] : []))
-  const account = storedFieldsOf(name).some((field) => field.name === 'accountId' && field.reference)
-    ? ['accountId']
-    : []
   return [
     { equal: [], order: null },
     ...combinationsOf([...filters]).flatMap((some) =>
       some.length > 0 ? [{ equal: some.map(column), order: null }] : [],
     ),
-    ...[...account, ...equal].map((field) => ({ equal: [column(field)], order: null })),
+    ...[...referenceFiltersOf(name), ...equal].map((field) => ({ equal: [column(field)], order: null })),
     ...sorts.map((field) => ({ equal: [], order: column(field) })),
     ...Object.entries(sortsWithin).flatMap(([field, some]) =>
       some.map((sort) => ({ equal: [column(field)], order: column(sort) })),
@@ -87,6 +85,10 @@ const facetsOf =
     // A null value makes its facets null: no filter asks for it.
     return `array_remove(array[${sums.join(', ')}], null)`
   }
+
+/** Whether the rows with these filter values have a facet, in which they are counted. */
+export const hasFacet = ({ listing }: Table, values: ReadonlyMap<string, string>): boolean =>
+  values.keys().every((field) => listing.filters.includes(field))
 
 /** The facet in which the rows with these filter values are counted; `values` holds only the filters that are used. */
 export const facetOf = (table: Table, values: ReadonlyMap<string, string>): string =>

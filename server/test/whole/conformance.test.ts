@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
 import {
   basePath,
+  documentPath,
   isPaged,
   listedNames,
   type ManagementProblemCode,
@@ -509,7 +510,7 @@ describe('beside the API', () => {
       }),
     )
     assert.equal(page.text.split('<script').length - 1, scripts.length)
-    assert.ok(texts.at(-1)?.includes(`${basePath}/openapi.json`))
+    assert.ok(texts.at(-1)?.includes(documentPath))
   })
 
   test('every page refuses the methods that it does not have, by name', async () => {

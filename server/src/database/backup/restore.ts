@@ -10,6 +10,7 @@ import { Refusal } from '../../refusal.ts'
 import { newClient } from '../connections/connection.ts'
 import { makeDraftFolder, ownVersion, syncFolder } from '../embedded/cluster.ts'
 import { openEmbedded } from '../embedded/server.ts'
+import { totalLevel } from '../tally-levels.ts'
 import { type Entry, readArchive } from './archive.ts'
 import { type Description, type FileSum, paths, readDescription, summed, verify } from './manifest.ts'
 
@@ -151,7 +152,7 @@ const recover = async (draft: string) => {
   try {
     const { rows } = await client.query<{ tenants: number }>('select count(*)::integer as tenants from tenants')
     const { rows: counts } = await client.query<{ resource: string; count: number }>(
-      `select resource, sum(count)::double precision as count from tallies where facet = '' and level = 62
+      `select resource, sum(count)::double precision as count from tallies where facet = '' and level = ${totalLevel}
         group by resource order by resource`,
     )
     const records = Object.fromEntries(counts.map(({ resource, count }) => [resource, count]))

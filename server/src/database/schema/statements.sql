@@ -175,7 +175,8 @@ where tenant_id = $1 and (body like any ($2) or headers::text like any ($2)) ret
 
 -- database/idempotency-records.ts deleteOldIdempotencyRecords
 delete from idempotency_records where tenant_id = $1 and (principal, key) in (
-select principal, key from idempotency_records where tenant_id = $1 and kept_at <= now() - interval '24 hours'
+select principal, key from idempotency_records
+where tenant_id = $1 and kept_at <= now() - interval '24 hours'
 order by kept_at limit 10000 for update skip locked) returning 1;
 
 -- database/idempotency-records.ts findIdempotencyRecord
@@ -200,11 +201,7 @@ select pg_try_advisory_xact_lock(
 hashtextextended(json_build_array('answer', $1::uuid, $2::text, $3::text)::text, 0)) as taken;
 
 -- database/schema/statements.test.ts subsetsOf
--- identity/audit-change.ts publishChange
--- identity/people/consents.ts withdrawWhere
--- identity/people/credentials.ts revokeCredentials
--- identity/people/tenants.ts eraseTenant
--- identity/people/users.ts setSubject
+-- identity/audit-change.ts stampIdentity
 select stamp_identity();
 
 -- database/schema/statements.test.ts subsetsOf

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import {
+  listOperationOf,
   managementApi,
   type NamedOperation,
   operations,
@@ -125,8 +126,8 @@ const subsetsOf = <T>(all: readonly T[]): T[][] =>
 
 test('every list answers with each of its filters, at each depth, after a cursor and with a search', async () => {
   for (const name of resourceNames) {
-    const { listing, operations } = resources[name] as Resource // as the contract declares them
-    const list = Object.values(operations).find(({ method, path }) => method === 'GET' && path === `/${name}`)
+    const { listing }: Resource = resources[name]
+    const list = listOperationOf(name)
     if (!listing || !list) continue
     const filters = listing.filters.map((field) => `${field}=${field === 'status' ? 'active' : records.publication.id}`)
     const account = 'accountId' in (list.query?.properties ?? {}) ? [`accountId=${records.account.accountId}`] : []

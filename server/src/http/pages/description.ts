@@ -2,6 +2,7 @@ import {
   type Api,
   basePath,
   customerApi,
+  documentPath,
   managementApi,
   openapi,
   openapi30,
@@ -16,9 +17,7 @@ import { tagged } from './page-response.ts'
 import type { Pages } from './pages.ts'
 import type { PageHandler } from './visit.ts'
 
-/** Below the base path, and yet no part of the API: it needs no token. */
-export const documentPath = `${basePath}/openapi.json`
-/** The same for tools that know no later version. */
+/** Both documents are below the base path, and yet no part of the API: they need no token. This one is for tools that know no later version. */
 export const olderDocumentPath = `${basePath}/openapi-3.0.json`
 
 /** What the service says of itself: the OpenAPI document, the pages behind problem types. */

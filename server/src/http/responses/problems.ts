@@ -5,7 +5,7 @@ import { Busy } from '../../database/fair-queue.ts'
 import type { PlainResponse } from '../../database/idempotency-records.ts'
 import { codeOf } from '../../error-message.ts'
 import type { Log } from '../../log/log.ts'
-import { conflictOf, invalidProperty, Problem, unavailable } from '../../problem.ts'
+import { conflictOf, Problem, unavailable } from '../../problem.ts'
 import { Refusal } from '../../refusal.ts'
 
 export const urlTooLong = (): Problem =>
@@ -37,7 +37,9 @@ type FailedRequest = { request: IncomingMessage; requestId: string; log: Log }
 export const asProblem = (error: unknown, { request, requestId, log }: FailedRequest): Problem => {
   if (error instanceof Problem) return error
   if (request.destroyed && !request.complete) return cutOff()
-  if (codeOf(error) === foreignKeyViolation) return referredToNothing(error)
+  // Such as a member, while a token is made for them. Where a record refers to nothing, `write` has named the property.
+  if (codeOf(error) === foreignKeyViolation)
+    return new Problem('invalid_body', 'What it names was removed at this very moment.')
   if (error instanceof Refusal) return conflictOf(error)
   // Nothing is wrong here, and whoever sends too much must not fill the log.
   if (error instanceof Busy) return unavailable('Too many calls wait already.')
@@ -50,14 +52,6 @@ export const asProblem = (error: unknown, { request, requestId, log }: FailedReq
 }
 
 const foreignKeyViolation = '23503'
-
-/** What a body names was there when it was looked up, and was removed before the record that refers to it was stored. */
-const referredToNothing = (error: unknown): Problem => {
-  const constraint = error instanceof Error && 'constraint' in error ? String(error.constraint) : ''
-  const [, column = ''] = /_tenant_id_(\w+)_fkey$/.exec(constraint) ?? []
-  const property = column.replaceAll(/_(\w)/g, (_match, letter: string) => letter.toUpperCase())
-  return invalidProperty(property, 'not_found', 'What it names was removed at this very moment.')
-}
 
 export const problemBody = (problem: Problem, baseUrl: string, requestId: string): ProblemBody => ({
   type: `${baseUrl}/problems/${problem.code}`,

@@ -3,7 +3,7 @@ import type { Author } from '../../audit/author.ts'
 import { auditEach } from '../../audit/queries.ts'
 import { firstRow } from '../../database/connections/first-row.ts'
 import type { Query } from '../../database/connections/statement.ts'
-import { auditChange } from '../audit-change.ts'
+import { auditChange, stampIdentity } from '../audit-change.ts'
 import type { Principal } from '../principal.ts'
 import { consoleId } from './applications.ts'
 
@@ -46,7 +46,7 @@ const withdrawWhere = async (query: Query, author: Author, condition: string, va
     values,
   })
   await auditEach(query, author, { resource: 'consents', action: 'withdrawn' }, ended)
-  if (ended.length > 0) await query({ text: 'select stamp_identity()' })
+  if (ended.length > 0) await stampIdentity(query)
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Author } from '../../audit/author.ts'
 import { auditEach } from '../../audit/queries.ts'
 import type { Query } from '../../database/connections/statement.ts'
+import { stampIdentity } from '../audit-change.ts'
 import { consoleId } from './applications.ts'
 import { signOutOfConsole, withdrawConsentsOf } from './consents.ts'
 
@@ -46,7 +47,7 @@ export const revokeCredentials = async (query: Query, author: Author, userId: st
   })
   await auditEach(query, author, { resource: 'tokens', action: 'revoked' }, revoked)
   await withdrawInvitationsBy(query, author, userId)
-  await query({ text: 'select stamp_identity()' })
+  await stampIdentity(query)
 }
 
 /** Withdraws the invitations that the user sent, in one tenant or in all. Those that had expired have ended before. */

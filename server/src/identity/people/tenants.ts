@@ -6,7 +6,7 @@ import type { TenantQuery } from '../../database/tenant-query.ts'
 import { findTenantTables } from '../../database/tenant-tables.ts'
 import { newId } from '../../records/identifiers.ts'
 import { Refusal } from '../../refusal.ts'
-import { auditChange } from '../audit-change.ts'
+import { auditChange, stampIdentity } from '../audit-change.ts'
 
 export type Tenant = {
   id: string
@@ -105,5 +105,5 @@ export const eraseTenant = async (query: TenantQuery): Promise<void> => {
     await query({ text: `delete from ${name} where tenant_id = $1` })
   }
   await query({ text: 'delete from tenants where id = $1' })
-  await query.withoutTenant({ text: 'select stamp_identity()' })
+  await stampIdentity(query.withoutTenant)
 }

@@ -6,7 +6,7 @@ import type { Query } from '../../database/connections/statement.ts'
 import { inNoAddress } from '../../email-address.ts'
 import { isUuid, newId } from '../../records/identifiers.ts'
 import { Refusal } from '../../refusal.ts'
-import { publishChange } from '../audit-change.ts'
+import { publishChange, stampIdentity } from '../audit-change.ts'
 import { revokeCredentials } from './credentials.ts'
 import { hashPassword, noPassword, saltOf } from './passwords.ts'
 
@@ -169,7 +169,7 @@ export const setSubject = async (query: Query, { id }: User, subject: string): P
   })
   const values = { before: JSON.stringify({ subject: changed?.former }), after: JSON.stringify({ subject }) }
   await auditUser(query, id, operator, { action: 'subject_changed', resource: 'users', ...values })
-  await query({ text: 'select stamp_identity()' })
+  await stampIdentity(query)
 }
 
 const requireFreeSubject = async (query: Query, subject: string, userId: string | null = null): Promise<void> => {

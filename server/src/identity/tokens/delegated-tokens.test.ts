@@ -11,6 +11,7 @@ import {
   type Tokens,
 } from '../../../test/browsers/oauth-browser.ts'
 import { sampleAccount } from '../../../test/records/sample-records.ts'
+import { withTokens } from '../../../test/requests/access-tokens.ts'
 import { secret, startService } from '../../../test/service.ts'
 import { operator } from '../../audit/author.ts'
 import { setApplicationDisabled } from '../people/applications.ts'
@@ -24,15 +25,7 @@ const tenant = await service.newTenant()
 const application = await newApplication(service)
 const person = await newPerson(service, [tenant, 'admin'])
 
-const contacts = (accessToken: string) => service.call('GET', '/contacts', { token: accessToken })
-const assertWorks = async ({ access_token }: Tokens): Promise<void> => {
-  assert.equal((await contacts(access_token)).status, 200)
-}
-const assertRefused = async (accessToken: string): Promise<void> => {
-  const { status, body, headers } = await contacts(accessToken)
-  assert.deepEqual([status, body.code], [401, 'invalid_token'])
-  assert.match(headers.get('www-authenticate') ?? '', /^Bearer .*error="invalid_token"/)
-}
+const { contacts, assertWorks, assertRefused } = withTokens(service)
 
 const { privateKey: stranger } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const [own] = await loadSigningKeys(database.query, secret)

@@ -1,3 +1,4 @@
+import { totalLevel } from '../../database/tally-levels.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
 
 type Facet = { facet: string; count: number }
@@ -16,7 +17,7 @@ const facets = (prefix: string): string => `
   )
   select facets.facet, sum(tallies.count)::bigint as count
   from facets join tallies on tallies.tenant_id = $1 and tallies.facet = facets.facet
-    and tallies.resource = 'subscriptions' and tallies.class = 0 and tallies.level = 62
+    and tallies.resource = 'subscriptions' and tallies.class = 0 and tallies.level = ${totalLevel}
   where starts_with(facets.facet, '${prefix}')
   group by facets.facet having sum(tallies.count) > 0`
 
@@ -40,7 +41,7 @@ export const subscriptionsByPublication = (query: TenantQuery): Promise<OfPublic
       select publications.id as "publicationId", publications.code, publications.name, counted.count,
         coalesce((
           select sum(tallies.count) from tallies
-          where tenant_id = $1 and resource = 'subscriptions' and class = 0 and level = 62
+          where tenant_id = $1 and resource = 'subscriptions' and class = 0 and level = ${totalLevel}
             and tallies.facet = counted.facet || '&status=active'
         ), 0)::bigint as active
       from counted

@@ -1,4 +1,4 @@
-import { fieldsOf, type ListedName, listedNames } from '@masthead/contract'
+import { fieldOf, type ListedName, listedNames, type Resource, resources } from '@masthead/contract'
 import type { Statement } from '../../database/connections/statement.ts'
 
 /**
@@ -18,8 +18,8 @@ export const changesStatement = (versions: ReadonlyMap<ListedName, number>, most
 
 /** The JSON of a change, around the stored body of its record. */
 const written = (name: ListedName): string => {
-  const key = fieldsOf(name).find((field) => field.name === 'externalId')
-  const externalId = key ? `coalesce(to_json(${key.column})::text, 'null')` : `'null'`
+  const { importKey }: Resource = resources[name]
+  const externalId = importKey ? `coalesce(to_json(${fieldOf(name, importKey).column})::text, 'null')` : `'null'`
   return `'{"resource":"${name}","id":"' || id || '","externalId":' || ${externalId} || ',"change":"written","record":' || body || '}'`
 }
 

@@ -28,9 +28,8 @@ export type Sort = { column: string; kind: Field['kind']; isDescending: boolean 
 /** What a list asks for, in the terms of the table. */
 export type Filters = {
   classes: number[]
-  /** Equality filters whose totals are kept. */
+  /** Equality filters, by their fields. */
   values: Map<string, string>
-  account: string | null
   search: Search | null
   /** What else is compared, of which no totals are kept. */
   conditions: Condition[]
@@ -62,9 +61,6 @@ export const readFilters = async (tenant: TenantDatabase, table: Table, query: L
     if (value === null) return null
     values.set(field, value)
   }
-  const { accountId } = query
-  const account = accountId === undefined ? null : await canonical(tenant, table, 'accountId', String(accountId))
-  if (accountId !== undefined && account === null) return null
   const ids = query.ids === undefined ? null : await findIds(tenant.read, table.name, idsOf(String(query.ids)))
   const compared = await comparisons(tenant, table, query)
   if (contradicts(compared.conditions)) return null
@@ -72,7 +68,6 @@ export const readFilters = async (tenant: TenantDatabase, table: Table, query: L
   return {
     classes: classesOf(table, query),
     values,
-    account,
     search,
     ids,
     sort: sortOf(table, query),

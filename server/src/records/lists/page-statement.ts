@@ -1,6 +1,6 @@
 import type { Statement } from '../../database/connections/statement.ts'
-import { facetOf, type Table } from '../tables.ts'
-import { tallyLevels } from '../writes/write-statement.ts'
+import { tallyLevels, totalLevel } from '../../database/tally-levels.ts'
+import { facetOf, hasFacet, type Table } from '../tables.ts'
 import type { Filters } from './filters.ts'
 
 /**
@@ -85,7 +85,7 @@ const tallyOf = (table: Table, filters: Filters, classes: string, given: Given):
   return `from tallies where tenant_id = $1 and resource = '${table.name}' and facet = ${facet} and ${ofClass}`
 }
 
-const [finest, middle, coarse, totalLevel] = tallyLevels
+const [finest, middle, coarse] = tallyLevels
 
 /**
  * The way to a record begins where few blocks precede it, by how many records do: what was deleted before it makes them
@@ -128,17 +128,16 @@ const startInBlock = (source: Source, tally: string, skip: string, levels: reado
 const startByCounting = (source: Source, skip: string): string =>
   `${inOrder(source, 'position', '0', `${skip}::bigint + 1`)} offset ${skip}::bigint limit 1`
 
-/** `tally`: the sums that are kept; null inside an account, whose records are counted in its index. */
+/** `tally`: the sums that are kept; null where none are, and the records are counted in their index. */
 type Source = { table: Table; classes: string; single: boolean; conditions: string; tally: string | null }
 
 const sourceOf = (table: Table, filters: Filters, given: Given): Source => {
-  const { values, account } = filters
+  const { values } = filters
   const classes = `${given(filters.classes)}::smallint[]`
   const compared = table.filterColumns
     .filter(({ field }) => values.has(field))
     .map(({ field, column }) => `and ${column} = ${given(values.get(field))}`)
-  if (account !== null) compared.push(`and account_id = ${given(account)}`)
-  const tally = account === null ? tallyOf(table, filters, classes, given) : null
+  const tally = hasFacet(table, values) ? tallyOf(table, filters, classes, given) : null
   return { table, classes, single: filters.classes.length === 1, conditions: compared.join(' '), tally }
 }
 

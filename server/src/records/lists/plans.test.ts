@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { type ListedName, listedNames, type ResourceName } from '@masthead/contract'
 import pg from 'pg'
 import { until } from '../../../test/processes/masthead-process.ts'
+import { nodesOf, type Plan } from '../../../test/records/plans.ts'
 import {
   sampleAccount,
   sampleContact,
@@ -70,20 +71,6 @@ before(async () => {
 })
 after(() => session.end())
 
-type Plan = {
-  'Node Type': string
-  'Relation Name'?: string
-  'Index Name'?: string
-  'Index Cond'?: string
-  'One-Time Filter'?: string
-  'Actual Rows'?: number
-  'Actual Loops'?: number
-  'Rows Removed by Filter'?: number
-  Plans?: Plan[]
-}
-
-const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
-
 /** The generic plan, which every session of the service keeps, as it is carried out for the tenant after it was made for another. */
 const planOf = async (tenant: TestTenant, statement: { text: string; values?: unknown[] }) => {
   const setTenant = ({ id }: TestTenant) => session.query(`select set_config('masthead.tenant', $1, true)`, [id])
@@ -117,7 +104,6 @@ const everyClass = [0, 1, 2, 3, 4, 5, 6, 7]
 const filters = (more: Partial<Filters> = {}): Filters => ({
   classes: [0],
   values: new Map(),
-  account: null,
   search: null,
   conditions: [],
   notOverdue: null,
@@ -169,7 +155,7 @@ describe('plans of lists', () => {
     [
       'account',
       'contacts',
-      () => filters({ account: 'A-7' }),
+      () => filters({ values: new Map([['accountId', 'A-7']]) }),
       first,
       'contacts_tenant_id_account_id_class_position_idx',
       600,
@@ -177,7 +163,7 @@ describe('plans of lists', () => {
     [
       'account, every class',
       'contacts',
-      () => filters({ account: 'A-7', classes: everyClass }),
+      () => filters({ values: new Map([['accountId', 'A-7']]), classes: everyClass }),
       first,
       'contacts_tenant_id_account_id_class_position_idx',
       1_000,

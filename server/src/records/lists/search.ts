@@ -3,10 +3,10 @@ import { mostCounted, type ResourceName } from '@masthead/contract'
 import { LRUCache } from 'lru-cache'
 import { atMost } from '../../at-most.ts'
 import type { Database, TenantDatabase } from '../../database/database.ts'
+import { totalLevel } from '../../database/tally-levels.ts'
 import { keyOfWord } from '../search-keys.ts'
 import type { Fields } from '../stored-record.ts'
 import { searchText } from '../writes/write.ts'
-import { tallyLevels } from '../writes/write-statement.ts'
 
 /** How words are looked for. */
 export type Search = {
@@ -32,7 +32,6 @@ type Sample = {
 }
 /** A sample costs up to a tenth of a second of processor time, and after so few writes it would tell the same. */
 const mostWritten = 1 / 16
-const totalLevel = tallyLevels.at(-1)
 /** Of a long list four times as many: the more, the sooner it is sure that nobody need count, and to count 10,000 takes longest there. */
 const sampleSize = 'case when last > 200000 then 2048 else 512 end'
 /** In microseconds: a text that is read in order, a record to which the index leads, and the index itself for each record of the list. */

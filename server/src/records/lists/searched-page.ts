@@ -24,11 +24,11 @@ export const searchPage = async (
   filters: Searching,
   place: Place,
 ): Promise<Found | undefined> => {
-  const { search, classes, values, account } = filters
+  const { search, classes, values } = filters
   const find = async (cached: CachedCount | null): Promise<Result | undefined> =>
     (await tenant.readSlowly<Result>(searchStatement(table, filters, place, cached)))[0]
   if (!isCountCached(filters, place)) return find(null)
-  const key = JSON.stringify([tenant.tenantId, table.name, search.words, classes, [...values], account])
+  const key = JSON.stringify([tenant.tenantId, table.name, search.words, classes, [...values]])
   const row = await find(cachedCounts.get(key) ?? null)
   if (row?.end) cachedCounts.set(key, { count: row.total ?? mostCounted + 1, ...readEnd(row.end) })
   return row
@@ -41,8 +41,7 @@ const isCountCached = (filters: Searching, place: Place): boolean =>
   uncountedAt(filters) === null && filters.search.partsFor(neededFor(place)) === null
 
 /** What is surely found more often than is counted is not counted, unless the list has changed much. */
-const uncountedAt = ({ search, values, account }: Searching): Versions | null =>
-  values.size === 0 && account === null ? search.many : null
+const uncountedAt = ({ search, values }: Searching): Versions | null => (values.size === 0 ? search.many : null)
 
 /** No list is longer. */
 const mostFound = 2_000_000_000
@@ -64,14 +63,10 @@ const readEnd = (text: string): Pick<CachedCount, 'last' | 'state'> => {
 }
 
 /** SQL: the positions of what a search finds after one, at most so many, by parts of its words that the index is asked for. */
-export const searchedPositions = (table: Table, { search, classes, values, account }: Filters, given: Given) => {
+export const searchedPositions = (table: Table, { search, classes, values }: Filters, given: Given) => {
   const compared = table.filterColumns.filter(({ field }) => values.has(field))
   const fields = compared.map(({ column }) => column)
   const fieldValues = compared.map(({ field }) => values.get(field))
-  if (account !== null) {
-    fields.push('account_id')
-    fieldValues.push(account)
-  }
   const words = given(search?.words)
   const others = `${given(classes)}::smallint[], ${given(fields)}, ${given(fieldValues)}`
   return (parts: string[] | null, after: string, most: string): string =>

@@ -1,6 +1,7 @@
 import { mostCounted } from '@masthead/contract'
 import type { Statement } from '../../database/connections/statement.ts'
-import type { Path, Table } from '../tables.ts'
+import { instantText } from '../stored-record.ts'
+import { hasFacet, type Path, type Table } from '../tables.ts'
 import type { Condition, Filters, Sort } from './filters.ts'
 import { type Given, headOf, totalOf } from './page-statement.ts'
 import { searchedPositions } from './searched-page.ts'
@@ -38,12 +39,11 @@ export type UntalliedFound = {
 type Course = { path: Path; equal: Condition[]; bounds: Condition[]; rest: Condition[] }
 
 /** All that is compared by the value of one column. */
-const conditionsOf = (table: Table, { values, account, conditions }: Filters): Condition[] => [
+const conditionsOf = (table: Table, { values, conditions }: Filters): Condition[] => [
   ...table.filterColumns.flatMap(({ field, column }) => {
     const value = values.get(field)
     return value === undefined ? [] : [{ column, by: '=' as const, value }]
   }),
-  ...(account === null ? [] : [{ column: 'account_id', by: '=' as const, value: account }]),
   ...conditions,
 ]
 
@@ -101,7 +101,7 @@ export const isWholly = ({ rest }: Course, { notOverdue }: Filters): boolean => 
 
 /** What a value is in a cursor. */
 const keyText = ({ kind }: Sort, key: string): string => {
-  if (kind === 'timestamp') return `to_char(${key} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+  if (kind === 'timestamp') return instantText(key)
   return kind === 'date' ? `to_char(${key}, 'YYYY-MM-DD')` : `${key}::text`
 }
 
@@ -287,7 +287,7 @@ const walkedRows = (writing: Writing, { equal, bounds, rest }: Course, after: Af
 /** SQL: how many there are; more than are counted to the end are null. */
 const countAlong = (writing: Writing, { path, equal, bounds }: Course): string => {
   const { table, filters, given } = writing
-  const isKept = bounds.length === 0 && equal.length === filters.values.size && filters.account === null
+  const isKept = bounds.length === 0 && equal.length === filters.values.size && hasFacet(table, filters.values)
   if (isKept && filters.conditions.length === 0)
     return `(select nullif(least(total, ${mostCounted + 1}), ${mostCounted + 1}) from (${totalOf(table, filters, given)}) as kept)`
   const order = path.order ?? 'position'

@@ -11,6 +11,7 @@ import {
   resources,
 } from '@masthead/contract'
 import pg from 'pg'
+import { nodesOf, type Plan } from '../../../test/records/plans.ts'
 import { sampleRecord } from '../../../test/records/sample-records.ts'
 import { linksOf, startService, type TestTenant } from '../../../test/service.ts'
 import { serviceRole } from '../../database/connections/address.ts'
@@ -126,17 +127,6 @@ before(async () => {
   await session.query(`select set_config('masthead.tenant', $1, false)`, [tenant.id])
 })
 after(() => session.end())
-
-type Plan = {
-  'Node Type': string
-  'Relation Name'?: string
-  'Actual Rows'?: number
-  'Actual Loops'?: number
-  'Rows Removed by Filter'?: number
-  'Rows Removed by Index Recheck'?: number
-  Plans?: Plan[]
-}
-const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
 
 /** How many rows the statement reads of the table. */
 const rowsRead = async (resource: string, { text, values = [] }: Statement): Promise<number> => {

@@ -1,4 +1,5 @@
 import { type ResourceName, resourceNames } from '@masthead/contract'
+import { tallyLevels } from '../../database/tally-levels.ts'
 import { type Table, tables } from '../tables.ts'
 import {
   auditColumns,
@@ -8,7 +9,6 @@ import {
   isSearched,
   moveHead,
   type Operation,
-  tallyLevels,
   tellEndpoints,
 } from './write-statement.ts'
 

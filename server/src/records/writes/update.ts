@@ -11,6 +11,8 @@ export type Update<R> = {
   named: string
   author: Writer['author']
   delivery: NonNullable<Change['delivery']>
+  /** Whether the legacy system never got the record, and is not told of what becomes of it. */
+  isNative?: (record: R) => boolean
   /** The fields to set, given the record as it is while nobody else can change it. */
   decide: (stored: { body: string; record: R }, query: TenantQuery) => Fields | Promise<Fields>
 }
@@ -19,7 +21,7 @@ export type Update<R> = {
 export const updateRecord = <R>(
   tenant: TenantDatabase,
   resource: ResourceName,
-  { named, author, delivery, decide }: Update<R>,
+  { named, author, delivery, isNative = () => false, decide }: Update<R>,
 ): Promise<HandlerResult> =>
   write(tenant, resource, {
     locks: [resource],
@@ -29,9 +31,7 @@ export const updateRecord = <R>(
       const changes = differing(before, await decide({ body, record }, query))
       if (Object.keys(changes).length === 0) return { changes: {}, result: () => ({ body }) }
       const after = { ...before, ...changes, updatedAt: new Date().toISOString() }
-      // The legacy system is not told of what becomes of a record that it never got.
-      const isNative = before.route === 'native'
-      const updated = { before, after, author, delivery: { ...delivery, isNative } }
+      const updated = { before, after, author, delivery: { ...delivery, isNative: isNative(record) } }
       return { changes: { [resource]: [updated] }, result: (bodies) => ({ body: bodies.get(before.id) ?? '' }) }
     },
   })

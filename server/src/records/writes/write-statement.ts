@@ -7,10 +7,9 @@ import {
   resources,
   storedFieldsOf,
 } from '@masthead/contract'
+import { tallyLevels } from '../../database/tally-levels.ts'
+import { instantText } from '../stored-record.ts'
 import { type Table, tables } from '../tables.ts'
-
-/** Tallies are kept in blocks of 2^level positions; the last level is one block, the total. */
-export const tallyLevels = [10, 16, 22, 62] as const
 
 /** The types of the columns, by the kinds of the contract's fields. */
 export const columnTypes: Record<Kind, string> = {
@@ -245,6 +244,6 @@ export const bodyOf = (resource: ResourceName, row: string): string => {
 
 const jsonOf = (resource: ResourceName, { column, kind, centsOf }: Field, row: string): string => {
   if (centsOf !== null) return `coalesce((${row}.${fieldOf(resource, centsOf).column} * 100)::bigint, 0)`
-  if (kind === 'timestamp') return `to_char(${row}.${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+  if (kind === 'timestamp') return instantText(`${row}.${column}`)
   return kind === 'money' || kind === 'integer' ? `${row}.${column}::text` : `${row}.${column}`
 }

@@ -77,19 +77,23 @@ const operationOf = ({ before, after }: Change): Operation => {
 }
 
 /** What a change does to a record, whatever else it changes. */
-const actionOf = ({ before, after }: Change): string => {
+const actionOf = (resource: ResourceName, { before, after }: Change): string => {
   if (before === null) return 'created'
   if (after === null) return 'removed'
-  if (before.deletedAt === null && typeof after.deletedAt === 'string') return 'deleted'
-  return typeof before.deletedAt === 'string' && after.deletedAt === null ? 'restored' : 'updated'
+  const isDeleted = isMarkedDeleted(resource, after)
+  if (isMarkedDeleted(resource, before) === isDeleted) return 'updated'
+  return isDeleted ? 'deleted' : 'restored'
 }
+
+const isMarkedDeleted = (resource: ResourceName, record: Fields): boolean =>
+  storedFieldsOf(resource).some(({ name, marksDeletion }) => marksDeletion && typeof record[name] === 'string')
 
 /** The row of a write statement, in JSON. */
 const rowOf = (resource: ResourceName, change: Change, place: number): string => {
   const { before, after, author, delivery } = change
   const id = (after ?? before)?.id
   const audit = author && { author, before, after }
-  const noted = { place, id, ...((author || delivery) && { action: actionOf(change) }), ...audit }
+  const noted = { place, id, ...((author || delivery) && { action: actionOf(resource, change) }), ...audit }
   if (!after) return JSON.stringify(noted)
   const row: Record<string, unknown> = { ...noted, import_id: after.importId }
   for (const { name, column, keyColumn, keyForm } of storedFieldsOf(resource)) {
@@ -157,7 +161,7 @@ const writeBatch = async <T>(tenant: TenantDatabase, batch: Write<T>[]): Promise
     })
     .catch((error): Written[][] => {
       if (error === nothingToWrite) return []
-      throw batch.length === 1 && decisions[0]?.status === 'fulfilled' ? asProblem(error, decisions[0].value) : error
+      throw batch.length === 1 && decisions[0]?.status === 'fulfilled' ? explained(error, decisions[0].value) : error
     })
   const bodies = new Map(rows.flat().map(({ id, body }) => [id, body]))
   const isLate = (decision?: PromiseSettledResult<Decision<T>>) =>
@@ -212,7 +216,7 @@ const isBroken = (error: pg.DatabaseError, name: string): boolean =>
   error.constraint === name || new RegExp(`\\b${name}_\\d+\\b`).test(error.message)
 
 /** A reference that nobody has looked up is looked up by its foreign key. */
-const asProblem = (error: unknown, { changes }: Decision<unknown>): unknown => {
+const explained = (error: unknown, { changes }: Decision<unknown>): unknown => {
   if (!(error instanceof pg.DatabaseError) || error.code !== '23503') return error
   for (const [resource, some] of Object.entries(changes) as [ResourceName, Change[]][]) // they are its keys
     for (const { name, column, reference } of storedFieldsOf(resource))

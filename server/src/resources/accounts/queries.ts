@@ -1,9 +1,10 @@
+import type { Route } from '@masthead/contract'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
 import { requireReference } from '../../records/identifiers.ts'
 import type { StoredRecord } from '../../records/stored-record.ts'
 import { type Writer, write } from '../../records/writes/write.ts'
-import { type Route, routeOf } from '../../webhooks/legacy/queries.ts'
+import { routeOf } from '../../webhooks/legacy/queries.ts'
 import type { NewAccount } from './rules.ts'
 
 /** Stores the account under a new business identifier, with its first contact, or nothing of it. */

@@ -4,7 +4,7 @@ import { readRecord, requireReference } from '../../records/identifiers.ts'
 import { listRecords } from '../../records/lists/list.ts'
 import { updateRecord } from '../../records/writes/update.ts'
 import { insertTask } from './queries.ts'
-import { changesOf, newTask } from './rules.ts'
+import { changesOf, newTask, type Task } from './rules.ts'
 
 export const handlers: Handlers<Resources['tasks']> = {
   GetTasks: ({ tenant, query }) => listRecords(tenant, 'tasks', query),
@@ -20,11 +20,12 @@ export const handlers: Handlers<Resources['tasks']> = {
 
   UpdateTaskRecord: ({ tenant, writer: { author }, params: { taskId }, body, requireCurrent }) => {
     const changes = changesOf(body)
-    return updateRecord(tenant, 'tasks', {
+    return updateRecord<Task>(tenant, 'tasks', {
       named: taskId,
       author,
       // The task names its user itself.
       delivery: {},
+      isNative: ({ route }) => route === 'native',
       decide: async (task, query) => {
         requireCurrent(task.body)
         if (body.accountId === undefined) return changes

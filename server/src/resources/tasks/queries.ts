@@ -1,7 +1,8 @@
+import type { Route } from '@masthead/contract'
 import type { TenantDatabase } from '../../database/database.ts'
 import { requireReference } from '../../records/identifiers.ts'
 import { type Writer, write } from '../../records/writes/write.ts'
-import { type Route, routeOf } from '../../webhooks/legacy/queries.ts'
+import { routeOf } from '../../webhooks/legacy/queries.ts'
 import type { NewTask } from './rules.ts'
 
 /** Stores the task; returns its account in the form of responses, and where it went. */

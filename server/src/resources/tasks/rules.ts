@@ -1,10 +1,11 @@
-import type { Input, Resources } from '@masthead/contract'
+import type { Input, Output, Resources } from '@masthead/contract'
 import { invalidProperty } from '../../problem.ts'
 import { newId } from '../../records/identifiers.ts'
 import type { Fields } from '../../records/stored-record.ts'
 import { parseInstant } from '../../values.ts'
 
 type Operations = Resources['tasks']['operations']
+export type Task = Output<Operations['GetTaskById']>
 type TaskInput = Input<Operations['CreateTaskRecord']>['body']
 type TaskChanges = Input<Operations['UpdateTaskRecord']>['body']
 export type NewTask = Fields & { id: string; accountId: string; title: string; dueDate: string; userId: string }

@@ -1,6 +1,7 @@
 import { type Field, type ResourceName, storedFieldsOf } from '@masthead/contract'
 import pg from 'pg'
 import type { TenantQuery } from '../../database/tenant-query.ts'
+import { instantText } from '../../records/stored-record.ts'
 import { tables } from '../../records/tables.ts'
 import type { FileFormat } from '../files/file-names.ts'
 import { riskyBeginning } from '../files/spreadsheet-cells.ts'
@@ -73,7 +74,7 @@ const spreadsheetText = (value: string): string =>
 
 const jsonValue = (resource: ResourceName, { column, kind }: Field): string => {
   const value = `${resource}.${column}`
-  if (kind === 'timestamp') return `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+  if (kind === 'timestamp') return instantText(value)
   if (kind === 'date') return `to_char(${value}, 'YYYY-MM-DD')`
   return kind === 'money' || kind === 'integer' ? `${value}::text` : value
 }

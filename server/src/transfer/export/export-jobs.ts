@@ -6,6 +6,7 @@ import {
   type ListedName,
 } from '@masthead/contract'
 import type { TenantDatabase } from '../../database/database.ts'
+import { totalLevel } from '../../database/tally-levels.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
 import { isUuid, newId } from '../../records/identifiers.ts'
 
@@ -131,7 +132,7 @@ export const takeExport = async (query: TenantQuery, id: string): Promise<number
 /** How many records the lists hold, whichever of them the export takes. */
 export const countRecords = async (query: TenantQuery, resources: readonly ListedName[]): Promise<number> => {
   const text = `select coalesce(sum(count), 0)::bigint as count from tallies
-    where tenant_id = $1 and resource = any ($2) and facet = '' and level = 62`
+    where tenant_id = $1 and resource = any ($2) and facet = '' and level = ${totalLevel}`
   const [row] = await query<{ count: number }>({ text, values: [resources] })
   return row?.count ?? 0
 }

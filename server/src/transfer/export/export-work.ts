@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto'
 import { Writable } from 'node:stream'
 import { exportLimits, type ListedName } from '@masthead/contract'
 import type { TenantDatabase } from '../../database/database.ts'
+import { totalLevel } from '../../database/tally-levels.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
+import { instantText } from '../../records/stored-record.ts'
 import { Refusal } from '../../refusal.ts'
 import { beginPace, type Pace } from '../pace.ts'
 import type { Selection } from './copy-out.ts'
@@ -72,7 +74,7 @@ export const makeExport = async (
 
 const readMoment = async (query: TenantQuery): Promise<string> => {
   const [row] = await query.withoutTenant<{ moment: string }>({
-    text: `select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as moment`,
+    text: `select ${instantText('now()')} as moment`,
   })
   return row?.moment ?? ''
 }
@@ -84,7 +86,7 @@ const expectedRecords = async (query: TenantQuery, selections: readonly Selectio
     if (conditions) return null
     const [row] = await query<{ count: number }>({
       text: `select coalesce(sum(count), 0)::bigint as count from tallies
-        where tenant_id = $1 and resource = $2 and facet = '' and level = 62 and class = any ($3::smallint[])`,
+        where tenant_id = $1 and resource = $2 and facet = '' and level = ${totalLevel} and class = any ($3::smallint[])`,
       values: [resource, classes],
     })
     expected += row?.count ?? 0

@@ -6,6 +6,7 @@ import type { Client } from 'pg'
 import { type CopyToStreamQuery, to as copyTo } from 'pg-copy-streams'
 import { beginSnapshot } from '../../database/bulk.ts'
 import type { TenantDatabase } from '../../database/database.ts'
+import { totalLevel } from '../../database/tally-levels.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
 import { Refusal } from '../../refusal.ts'
 import { csvLine } from '../files/csv-rows.ts'
@@ -105,7 +106,7 @@ export const writeFiles = async (
 
 const totalsOf = async (query: TenantQuery): Promise<Map<string, number>> => {
   const text = `select resource, sum(count)::bigint as count from tallies
-    where tenant_id = $1 and facet = '' and level = 62 group by resource`
+    where tenant_id = $1 and facet = '' and level = ${totalLevel} group by resource`
   const rows = await query<{ resource: string; count: number }>({ text })
   return new Map(rows.map(({ resource, count }) => [resource, count]))
 }

@@ -36,6 +36,9 @@ export const undoneCounts = async (query: TenantQuery, id: string): Promise<Writ
 /** How long an import can be undone. */
 export const undoDays = 30
 
+export const isRecent = ({ startedAt }: ImportRecord): boolean =>
+  startedAt.getTime() >= Date.now() - undoDays * 86_400_000
+
 const tooOld = `tenant_id = $1 and import_id in (
   select id from imports where tenant_id = $1 and started_at < now() - interval '${undoDays} days')`
 

@@ -1,6 +1,6 @@
 import type { TenantDatabase } from '../../database/database.ts'
 import { isImportLocked } from './import-lock.ts'
-import { type ImportRecord, listImports, undoDays } from './journal.ts'
+import { type ImportRecord, isRecent, listImports } from './journal.ts'
 
 type PastImport = ImportRecord & {
   runId: string | null
@@ -15,8 +15,8 @@ export const listPastImports = (tenant: TenantDatabase): Promise<PastImport[]> =
     return imports.map((past, index) => ({ ...past, state: stateOf(past, isLocked && index === 0) }))
   })
 
-const stateOf = ({ startedAt, endedAt, undoneAt }: ImportRecord, mayRun: boolean): PastImport['state'] => {
-  if (undoneAt) return 'undone'
-  if (!endedAt) return mayRun ? 'running' : 'interrupted'
-  return startedAt.getTime() < Date.now() - undoDays * 86_400_000 ? 'done, too old to undo' : 'done'
+const stateOf = (past: ImportRecord, mayRun: boolean): PastImport['state'] => {
+  if (past.undoneAt) return 'undone'
+  if (!past.endedAt) return mayRun ? 'running' : 'interrupted'
+  return isRecent(past) ? 'done' : 'done, too old to undo'
 }

@@ -14,7 +14,7 @@ import { audit } from '../../audit/queries.ts'
 import { inTransaction } from '../../database/connections/statement.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery as Query } from '../../database/tenant-query.ts'
-import { isUuid } from '../../records/identifiers.ts'
+import { beforeFirstId, isUuid } from '../../records/identifiers.ts'
 import { changesCursorNow } from '../../records/lists/changes-cursor.ts'
 import { imageOf } from '../../records/stored-record.ts'
 import { tables } from '../../records/tables.ts'
@@ -22,7 +22,7 @@ import { lockHead, writeRecords } from '../../records/writes/write.ts'
 import { Refusal } from '../../refusal.ts'
 import { addCounts, noteUntold, tellOfImport, type WrittenCounts } from './import-events.ts'
 import { withImportLock } from './import-lock.ts'
-import { findImport, type Image, type ImportRecord, undoDays, undoneCounts } from './journal.ts'
+import { findImport, type Image, type ImportRecord, isRecent, undoDays, undoneCounts } from './journal.ts'
 
 /** A record that an undo left as it is. */
 export type Kept = { resource: ResourceName; id: string; name: string | null; reason: string }
@@ -75,7 +75,7 @@ const findUndoable = async (query: Query, id: string): Promise<ImportRecord> => 
     throw new Refusal(
       `this import was undone on ${found.undoneAt.toISOString()}: import its files again to have it back`,
     )
-  if (found.startedAt.getTime() >= Date.now() - undoDays * 86_400_000) return found
+  if (isRecent(found)) return found
   throw new Refusal(
     `an import can be undone for ${undoDays} days; this one began on ${found.startedAt.toISOString()}. Correct its records by another import`,
   )
@@ -87,7 +87,7 @@ type Chunk = { first: number; last: number }
 type Undo = { query: Query; id: string; author: Author; signal: AbortSignal | undefined; counts: WrittenCounts }
 
 async function* restoreChanged(undo: Undo, resource: ResourceName): AsyncGenerator<Done> {
-  for (let after: string | null = '00000000-0000-0000-0000-000000000000'; after !== null; ) {
+  for (let after: string | null = beforeFirstId; after !== null; ) {
     const begin: string = after
     const done = await counted(undo, resource, () => restoreBatch(undo, resource, begin))
     yield done

@@ -1,12 +1,10 @@
+import type { Route } from '@masthead/contract'
 import { type Author, operator } from '../../audit/author.ts'
 import { audit } from '../../audit/queries.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
 import { shownUrl } from '../addresses.ts'
 import { wakeLater } from '../deliveries/queries.ts'
-
-/** Where a write goes: to Masthead alone, or also to the tenant's legacy system. */
-export type Route = 'native' | 'legacy'
 
 /** The endpoint of a legacy system has the id of its tenant. */
 const isLegacy = 'tenant_id = $1 and id = $1'
