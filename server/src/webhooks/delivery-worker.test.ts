@@ -62,16 +62,19 @@ describe('a worker', () => {
     const administrator = new pg.Client(process.env.TEST_DATABASE_SERVER)
     await administrator.connect()
     after(() => administrator.end())
-    // In the middle of an attempt, whose outcome cannot be noted then.
+    const ended = Promise.withResolvers<unknown>()
+    // In the middle of an attempt, whose outcome cannot be noted then. Nothing is sent over a connection that has yet to end.
     receiver.answer = () => {
       receiver.answer = () => 204
-      void administrator.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and application_name ~ '^masthead [0-9.]+$'`,
+      const ending = administrator.query(
+        `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = $1 and application_name ~ '^masthead [0-9.]+$'`,
         [database],
       )
+      ended.resolve(ending)
       return 204
     }
     await until('a write is answered', async () => (await create()) === 201)
+    await ended.promise
     await until('nothing waits', async () => (await status().catch(() => ({ waiting: 1 }))).waiting === 0, 60_000)
     assert.equal(await create(), 201)
     await until('the next is delivered too', () => new Set(receiver.taken.map(({ id }) => id)).size >= 2)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import {
   exportJobs,
   type Field,
@@ -17,7 +17,7 @@ import { until } from '../../../test/processes/masthead-process.ts'
 import { importer, newFolder } from '../../../test/records/import-files.ts'
 import { addSamples } from '../../../test/records/populated-tenant.ts'
 import { assertTenantTallies } from '../../../test/records/tallies.ts'
-import { type CallResponse, startService, type TestTenant } from '../../../test/service.ts'
+import { type CallResponse, startService, type TestTenant, waitsForLocks } from '../../../test/service.ts'
 import { newId } from '../identifiers.ts'
 import { searchedText } from '../normalising.ts'
 import type { Fields } from '../stored-record.ts'
@@ -262,7 +262,7 @@ describe('every field that a request gives is stored', () => {
   }
 
   for (const { name, resource, operation } of writing) {
-    test(`by ${name}: alone, by its retry, and in a batch`, async () => {
+    test(`by ${name}: alone, by its retry, and in a batch`, async (context) => {
       const showsRecord = operation.response === resource.record
       const prepare = requests[name]
       assert.ok(prepare, `${name} has a request here`)
@@ -279,10 +279,13 @@ describe('every field that a request gives is stored', () => {
       for (const answer of answers) await assertDone(world, keyed, answer, showsRecord)
 
       const several = [await prepare(world), await prepare(world), await prepare(world)]
-      const release = await holdHead(world.tenant, resource.name)
+      const release = await holdHead(context, world.tenant, resource.name)
       const [first, ...others] = several.map((asked) => () => ask(world, asked))
       const sent = [first?.()]
-      await until('the first waits for the head', () => service.database.load().writing.running === 1)
+      await until(
+        'the first waits for the head',
+        async () => (await service.owner.query(waitsForLocks)).rows.length === 1,
+      )
       sent.push(...others.map((send) => send()))
       await until('the others wait for the first', () => service.database.load().writing.waiting === others.length)
       await release()
@@ -297,13 +300,11 @@ describe('every field that a request gives is stored', () => {
 })
 
 /** Nobody writes the list until it is released. */
-const holdHead = async ({ id }: TestTenant, resource: string): Promise<() => Promise<void>> => {
+const holdHead = async (context: TestContext, { id }: TestTenant, resource: string) => {
   const client = new pg.Client(service.connectionString)
   await client.connect()
+  context.after(() => client.end())
   await client.query('begin')
   await client.query('select from heads where tenant_id = $1 and resource = $2 for update', [id, resource])
-  return async () => {
-    await client.query('commit')
-    await client.end()
-  }
+  return () => client.query('commit')
 }
