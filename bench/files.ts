@@ -153,7 +153,7 @@ const managementOf = async ({ origin }: Served): Promise<Call> => {
   })
   const { access_token } = (await response.json()) as { access_token: string } // RFC 6749 §5.1
   return async (method, path, body) => {
-    const answer = await fetch(resource + path, {
+    const response = await fetch(resource + path, {
       method,
       headers: {
         authorization: `Bearer ${access_token}`,
@@ -161,8 +161,8 @@ const managementOf = async ({ origin }: Served): Promise<Call> => {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    if (!answer.ok) throw new Error(`${method} ${path}: ${await answer.text()}`)
-    return (await answer.json()) as Run // as the contract has it
+    if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`)
+    return (await response.json()) as Run // as the contract has it
   }
 }
 

@@ -174,11 +174,11 @@ const readAllTheWhile = ({ api, masthead }: Served, tenant: string) => {
   let timer: NodeJS.Timeout | undefined
   const readOne = async () => {
     const start = performance.now()
-    const answer = await fetch(`${api}/contacts?page=3`, { headers: { authorization: `Bearer ${token}` } })
-    await answer.text()
+    const response = await fetch(`${api}/contacts?page=3`, { headers: { authorization: `Bearer ${token}` } })
+    await response.text()
     read.count++
     read.slowest = Math.max(read.slowest, performance.now() - start)
-    if (answer.status !== 200) read.failed++
+    if (response.status !== 200) read.failed++
   }
   return {
     begin: () => {

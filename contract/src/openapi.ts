@@ -70,7 +70,7 @@ const describe = ({ name, operation, resource }: NamedOperation, schemas: Record
   responses: {
     [operation.status]: {
       description: operation.status === 201 ? 'Created.' : 'Done.',
-      headers: answerHeaders({ name, operation, resource }),
+      headers: responseHeaders({ name, operation, resource }),
       content: operation.download
         ? fileContent(operation.download)
         : {
@@ -84,7 +84,7 @@ const describe = ({ name, operation, resource }: NamedOperation, schemas: Record
     ...(operation.method === 'GET' && {
       304: {
         description: 'The caller has the current version.',
-        headers: answerHeaders({ name, operation, resource }),
+        headers: responseHeaders({ name, operation, resource }),
       },
     }),
     ...Object.fromEntries(
@@ -100,12 +100,12 @@ const fileContent = (types: readonly string[]): Json => Object.fromEntries(types
 const partsOf = (named: NamedOperation, types: readonly string[]): Record<string, Json> => ({
   206: {
     description: 'The part that `Range` asks for.',
-    headers: { ...answerHeaders(named), ...referHeaders('Content-Range') },
+    headers: { ...responseHeaders(named), ...referHeaders('Content-Range') },
     content: fileContent(types),
   },
   416: {
     description: 'The file ends before the part that `Range` asks for. There is no body.',
-    headers: { ...answerHeaders(named), ...referHeaders('Content-Range') },
+    headers: { ...responseHeaders(named), ...referHeaders('Content-Range') },
   },
 })
 
@@ -199,7 +199,7 @@ const header = (name: string, description: string): Json => ({
   schema: { type: 'string' },
 })
 
-const answerHeaders = (named: NamedOperation): Record<string, Json> => {
+const responseHeaders = (named: NamedOperation): Record<string, Json> => {
   const { operation } = named
   return referHeaders(
     'X-Request-Id',

@@ -133,7 +133,7 @@ const referenceFilters = byResource(({ listing }, name) =>
     .filter(([parameter, schema]) => traitsOf(schema).reference && !listing?.filters.includes(parameter))
     .map(([parameter]) => parameter),
 )
-/** The fields by which a list narrows down to what refers to one record, and of which it keeps no totals. */
+/** The fields by which a list narrows down to what refers to one record. It keeps no tallies of these: their records are counted in an index. */
 export const referenceFiltersOf = (resource: ResourceName): readonly string[] => referenceFilters[resource]
 
 /** A parameter of a list that compares a field with its value, and keeps no totals. */

@@ -8,8 +8,8 @@ import { subscriptions } from './resources/subscriptions.ts'
 import { tasks } from './resources/tasks.ts'
 
 /**
- * The only list of resources. Those that others refer to come first. A new one comes last: cursors of changes hold the places of
- * lists, and never expire.
+ * The only list of resources. Each refers to those before it alone, and a new one comes last, because cursors of changes hold the places of
+ * lists and never expire.
  */
 export const resources = { publications, accounts, contacts, subscriptions, invoices, tasks } as const
 

@@ -9,7 +9,7 @@ import { freeAddress, generous, type Service, secret, startService } from '../..
 import { newToken } from '../identity/token-format.ts'
 
 const password = 'a-password-of-redis'
-/** When a stream is sent something at the latest, and keeps its place. */
+/** When a stream is sent something at the latest, and keeps its seat. */
 const commentMilliseconds = 15_000
 
 describe('services with one Redis', { skip: withoutRedis }, async () => {
@@ -106,7 +106,7 @@ describe('services with one Redis', { skip: withoutRedis }, async () => {
     assert.deepEqual((await Promise.all(waiting)).sort(), [201, 201, 201, 429])
   })
 
-  test('end as many streams of a token as were opened beyond its places because Redis had forgotten the others', async (context) => {
+  test('end as many streams of a token as were opened beyond its seats because Redis had forgotten the others', async (context) => {
     const token = await tenant.serviceToken()
     const open = ({ origin }: Service) => openEventStream(origin, '/changes', { token })
     const streams: EventStream[] = []

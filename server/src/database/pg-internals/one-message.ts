@@ -117,8 +117,7 @@ class OneMessage extends SubmittedQuery {
 
 /**
  * Sends a statement, and what its transaction begins with, in one message. What is sent before one Sync is one transaction to PostgreSQL, so it
- * takes neither a `begin` nor a `commit`, and nobody's statement can fall between. It has its answer when that transaction is committed. One
- * round trip instead of four statements.
+ * takes neither a `begin` nor a `commit`, and nobody's statement can fall between. It has its answer when that transaction is committed.
  */
 export const sendInOneMessage = (
   client: pg.ClientBase,

@@ -42,7 +42,11 @@ const read = async (exchange: Exchange): Promise<void> => {
   const body = bodyOf(bytes)
   const make = () => plainResponse({ status: operation.status, headers: headersOf(result, query, bytes) }, body, api)
   const before = ahead?.versions ?? versions
-  const under = before && { tenantId, url, source: before.source, version: before.records, next: result.next ?? null }
+  // What was read ahead under a source that is gone is not kept.
+  const under =
+    before && before.source === versions?.source
+      ? { tenantId, url, source: before.source, version: before.records, next: result.next ?? null }
+      : null
   // What depends on the day is another response tomorrow, though no record has changed.
   exchange.cached = cache && under && !result.isOfToday ? cache.keep(under, body, make) : null
   exchange.plain = exchange.cached?.plain ?? make()

@@ -16,6 +16,8 @@ export class UnreadableRequests {
   readonly #baseUrl: string
   readonly #watchers: readonly RequestWatcher[]
   readonly #inFlight: InFlight
+  /** They get responses to requests before what cannot be read. Each further packet comes here again. */
+  readonly #answered = new WeakSet<Socket>()
 
   constructor(baseUrl: string, inFlight: InFlight, watchers: readonly RequestWatcher[]) {
     this.#baseUrl = baseUrl
@@ -24,14 +26,17 @@ export class UnreadableRequests {
   }
 
   readonly refuse = async (error: ConnectionError, socket: Socket): Promise<void> => {
+    if (this.#answered.has(socket)) return
     // Whoever sent a whole request must hear what became of it, not of the bytes after it.
     const earlier = this.#inFlight.on(socket).filter(({ req }) => req.complete)
     if (earlier.length > 0) {
-      // Each further byte would come here again, and count as a sign of a caller who takes what is sent.
-      socket.pause()
+      this.#answered.add(socket)
+      // What is read counts as a sign of a caller who takes what is sent. What is not read when a connection is closed costs the end of its response.
+      const { timeout = 0 } = socket
+      const pausing = timeout > 0 ? setTimeout(() => socket.pause(), timeout) : undefined
       await Promise.all(earlier.map((response) => once(response, 'close')))
-      // What was not read when a connection is closed would cost the caller the end of its response.
-      socket.resume()
+      clearTimeout(pausing)
+      this.#answered.delete(socket)
     }
     if (earlier.length > 0 || !socket.writable) socket.destroySoon()
     else this.#respond(socket, reason(error))

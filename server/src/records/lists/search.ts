@@ -14,10 +14,10 @@ export type Search = {
   /** What the index is asked for: one or two parts of the words. Null where it is sooner to read the texts in order until so many are found. */
   partsFor: (most: number) => string[] | null
   /** The versions of the list at which there surely are so many that nobody need count them. */
-  many: Versions | null
+  many: VersionRange | null
 }
 
-export type Versions = { first: number; last: number }
+export type VersionRange = { first: number; last: number }
 
 /**
  * A few records of a list tell which words are common, and which letters rare. An index leads to rare words; the texts of a common one are
@@ -29,6 +29,8 @@ type Sample = {
   total: number
   trigrams: ReadonlyMap<string, number>
   version: number
+  /** The version when it was last compared with the list. */
+  compared: number
 }
 /** A sample costs up to a tenth of a second of processor time, and after so few writes it would tell the same. */
 const mostWritten = 1 / 16
@@ -74,8 +76,9 @@ const isAbsent = (words: readonly string[], { trigrams }: Sample): boolean =>
 const stillLike = async (sample: Sample, { read }: TenantDatabase, resource: ResourceName): Promise<Sample | null> => {
   const text = `select version from heads where tenant_id = $1 and resource = '${resource}'`
   const [head] = await read<{ version: number }>({ text })
-  const written = (head?.version ?? 0) - sample.version
-  return written >= 0 && written <= sample.total * mostWritten ? sample : null
+  const compared = head?.version ?? 0
+  const written = compared - sample.version
+  return written >= 0 && written <= sample.total * mostWritten ? { ...sample, compared } : null
 }
 
 const readSample = async ({ read }: TenantDatabase, resource: ResourceName): Promise<Sample> => {
@@ -101,7 +104,8 @@ const readSample = async ({ read }: TenantDatabase, resource: ResourceName): Pro
     // Other requests go on in between.
     if (index % textsOfTurn === 0) await nextTurn()
   }
-  return { texts, total: rows[0]?.total ?? 0, trigrams, version: rows[0]?.version ?? 0 }
+  const { total = 0, version = 0 } = rows[0] ?? {}
+  return { texts, total, trigrams, version, compared: version }
 }
 
 const textsOfTurn = 16
@@ -152,9 +156,10 @@ const rarestPart = (run: string, { texts, trigrams }: Sample): { part: string; r
 }
 
 /** Each write since the sample was taken may have left one that matches fewer. */
-const versionsWithMany = (found: number, sample: Sample): Versions | null => {
+const versionsWithMany = (found: number, sample: Sample): VersionRange | null => {
   const spare = Math.floor(surelyMatching(found / sample.texts.length, sample) - mostCounted)
-  return spare >= 0 ? { first: sample.version, last: sample.version + spare } : null
+  const last = sample.version + spare
+  return sample.compared <= last ? { first: sample.version, last } : null
 }
 
 /**

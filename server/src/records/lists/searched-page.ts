@@ -6,7 +6,7 @@ import type { TenantDatabase } from '../../database/database.ts'
 import type { Table } from '../tables.ts'
 import type { Filters } from './filters.ts'
 import { type Found, type Given, headOf, inHead, type Place } from './page-statement.ts'
-import type { Search, Versions } from './search.ts'
+import type { Search, VersionRange } from './search.ts'
 
 /** Filters with words to search for. */
 type Searching = Filters & { search: Search }
@@ -41,7 +41,7 @@ const isCountCached = (filters: Searching, place: Place): boolean =>
   uncountedAt(filters) === null && filters.search.partsFor(neededFor(place)) === null
 
 /** What is surely found more often than is counted is not counted, unless the list has changed much. */
-const uncountedAt = ({ search, values }: Searching): Versions | null => (values.size === 0 ? search.many : null)
+const uncountedAt = ({ search, values }: Searching): VersionRange | null => (values.size === 0 ? search.many : null)
 
 /** No list is longer. */
 const mostFound = 2_000_000_000
@@ -101,7 +101,7 @@ export const searchStatement = (
   const isAllFound = !cached && place.after === undefined
   const many = uncountedAt(filters)
   const most = Math.max(isAllFound && !many ? mostCounted + 1 : 0, needed)
-  const countUnlessMany = ({ first, last }: Versions): string => {
+  const countUnlessMany = ({ first, last }: VersionRange): string => {
     const isAsThen = inHead(table, `version between ${given(first)} and ${given(last)}`)
     return `case when not coalesce(${isAsThen}, false) then ${count('0')} end`
   }

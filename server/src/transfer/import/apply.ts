@@ -60,10 +60,17 @@ export const applyCreations = async (query: Query, resource: ResourceName, batch
   if (overtaken.length > 0) await turnIntoChanges(query, resource, overtaken)
 }
 
+/** The API gives what it creates a business identifier, which a file may use too. All other import keys come from files alone. */
+const mayBeOvertaken = (resource: ResourceName): boolean => {
+  const { businessIdentifier, operations }: Resource = resources[resource]
+  const isCreated = Object.values(operations).some(({ method, path }) => method === 'POST' && path === `/${resource}`)
+  return isCreated && businessIdentifier !== undefined && businessIdentifier === importKeyOf(resource)?.name
+}
+
 /** Tells the id of the record that others have created under the key of a row since it was judged. */
 const findOvertaken = async (query: Query, resource: ResourceName, rows: readonly { record: StoredRecord }[]) => {
   const key = importKeyOf(resource)
-  if (!key) return () => undefined
+  if (!key || !mayBeOvertaken(resource)) return () => undefined
   const found = await query<{ key: string; id: string }>({
     text: `select ${key.column} as key, id from ${resource} where tenant_id = $1 and ${key.column} = any ($2)`,
     values: [rows.map(({ record }) => record[key.name])],

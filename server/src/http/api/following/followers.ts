@@ -3,7 +3,7 @@ import type { AskVersions, Versions } from '../../../database/versions.ts'
 /** How often the database is asked, for all that follow together. */
 const lookMilliseconds = 250
 
-/** Calls that follow in one thread: each costs memory, and a look at it four times a second. No tenant takes the places of all. */
+/** Calls that follow in one thread: each costs memory, and a look at it four times a second. No tenant takes the seats of all. */
 const mostFollowers = 10_000
 export const mostOfTenant = mostFollowers / 4
 

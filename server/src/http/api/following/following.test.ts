@@ -178,7 +178,7 @@ describe('a stream', () => {
     const other = await openStream(await tenant.serviceToken())
     assert.equal(other.status, 200)
     streams.pop()?.close()
-    await until('another may take its place', async () => {
+    await until('another may take its seat', async () => {
       const stream = await openStream(token)
       if (stream.status === 200) streams.push(stream)
       return stream.status === 200
@@ -239,7 +239,7 @@ test('all that follow a tenant from the same cursor have it read once', async (c
   for (const stream of streams) stream.close()
 })
 
-test('a tenant takes a quarter of the places of a thread at most', async (context) => {
+test('a tenant takes a quarter of the seats of a thread at most', async (context) => {
   const followers = new Followers(async () => ({ source: '', identity: '', records: '', lists: null }))
   context.after(() => followers.stop())
   const follower = () => ({ tenantId: 'a', look: () => {}, stop: () => {} })
@@ -251,7 +251,7 @@ test('a tenant takes a quarter of the places of a thread at most', async (contex
   assert.equal(followers.hasRoomFor('a'), true)
 })
 
-test('a reader that leaves while its stream reads gives its place back', async (context) => {
+test('a reader that leaves while its stream reads gives its seat back', async (context) => {
   const node = await newNode(context)
   const { token } = await newTenant()
   const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' }
@@ -266,7 +266,7 @@ test('a reader that leaves while its stream reads gives its place back', async (
     await until('the node knows', () => node.finished.length === count)
     resolve()
   }
-  await until('there is a place', async () => {
+  await until('there is a seat', async () => {
     const stream = await openEventStream(node.url, '/changes', { token })
     stream.close()
     return stream.status === 200
