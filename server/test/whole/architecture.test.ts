@@ -262,7 +262,10 @@ test('only what a package exports passes on the exports of others', () => {
 
 test('no literal is spread into another: its members stand there by themselves', () => {
   const spread = /\.\.\.\{.*|^\s*\.\.\.\[[^[\]]*\],?$/gm
-  assert.equal(matches('{ ...{ a: 1 } }\n<Item {...{ a }} />\n...{\n...[1, 2],\n...[1].map(a),\n...rest', spread).length, 4)
+  assert.equal(
+    matches('{ ...{ a: 1 } }\n<Item {...{ a }} />\n...{\n...[1, 2],\n...[1].map(a),\n...rest', spread).length,
+    4,
+  )
   // A list may be spread that a method makes of an array.
   assertNone(
     sources.filter(({ path }) => path !== 'server/test/whole/architecture.test.ts'),

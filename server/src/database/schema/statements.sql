@@ -4437,18 +4437,6 @@ commit;
 -- transfer/import/apply.ts findOvertaken
 select account_id as key, id from accounts where tenant_id = $1 and account_id = any ($2);
 
--- transfer/import/apply.ts findOvertaken
-select code as key, id from publications where tenant_id = $1 and code = any ($2);
-
--- transfer/import/apply.ts findOvertaken
-select external_id as key, id from contacts where tenant_id = $1 and external_id = any ($2);
-
--- transfer/import/apply.ts findOvertaken
-select external_id as key, id from invoices where tenant_id = $1 and external_id = any ($2);
-
--- transfer/import/apply.ts findOvertaken
-select subscription_id as key, id from subscriptions where tenant_id = $1 and subscription_id = any ($2);
-
 -- transfer/import/apply.ts inBatches
 select count(*) from judged_accounts where action = 'change';
 
